@@ -1,0 +1,143 @@
+"""Activations: for every layer a matrix of units × neurons, in memory or mapped from disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..corpus import Units
+from ..errors import ActivationsError
+from .views import LayerView
+
+
+class Activations:
+    """What a model said of a corpus.
+
+    ``acts.layer(3)`` is an array-like of units × neurons; ``acts.units`` says what its rows are;
+    ``acts.manifest`` how they came about.
+    """
+
+    def __init__(
+        self,
+        units: Units,
+        pieces: Sequence[Mapping[int, NDArray[Any]]],
+        manifest: dict[str, Any],
+        *,
+        path: Path | None = None,
+        rows: NDArray[np.int64] | None = None,
+    ):
+        self.units = units
+        self.manifest = manifest
+        self.path = path
+        self._pieces = pieces
+        self._rows = rows
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return str(self.manifest["model"]["name"])
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The numbers of the layers that are here; 0 is the embedding output."""
+        return tuple(sorted(self._pieces[0]))
+
+    @property
+    def widths(self) -> dict[int, int]:
+        """Neurons of each layer."""
+        return {n: self.layer(n).shape[1] for n in self.layers}
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the numbers as stored."""
+        return self.layer(self.layers[0]).dtype
+
+    def __len__(self) -> int:
+        """Number of units."""
+        return len(self.units)
+
+    def __repr__(self) -> str:
+        where = f" in {self.path}" if self.path else ""
+        widths = sorted(set(self.widths.values()))
+        return (
+            f"<Activations of {self.name!r}: {len(self):,} {self.units.kind}s × "
+            f"{len(self.layers)} layers × {'/'.join(map(str, widths))}{where}>"
+        )
+
+    def layer(self, number: int) -> LayerView:
+        """One layer as an array-like of units × neurons; -1 is the last."""
+        found = self.layers[number] if -len(self.layers) <= number < 0 else number
+        if found not in self._pieces[0]:
+            raise ActivationsError(
+                f"There is no layer {number} here; layers: {', '.join(map(str, self.layers))}."
+            )
+        return LayerView([piece[found] for piece in self._pieces], self._rows)
+
+    def blocks(self, rows: int = 4096) -> Iterator[dict[int, NDArray[Any]]]:
+        """Stream all layers together, ``rows`` units at a time."""
+        views = {n: self.layer(n) for n in self.layers}
+        for start in range(0, len(self), rows):
+            yield {n: view[start : start + rows] for n, view in views.items()}
+
+    def select(self, rows: Sequence[int] | NDArray[Any]) -> Activations:
+        """Some of the units, by row number or mask; nothing is copied."""
+        chosen = np.arange(len(self))[np.asarray(rows)]
+        absolute = chosen if self._rows is None else self._rows[chosen]
+        return Activations(
+            self.units.select(chosen), self._pieces, self.manifest, path=self.path, rows=absolute
+        )
+
+    def sentence(self, number: int) -> dict[int, NDArray[Any]]:
+        """All layers of one sentence of the corpus."""
+        rows = self.units.rows_of(number)
+        return {n: self.layer(n)[rows] for n in self.layers}
+
+    def by_sentence(self) -> StoredSentences:
+        """These activations as a source that a sentence is looked up in by its words."""
+        return StoredSentences(self)
+
+
+class StoredSentences:
+    """Activations looked up by the words of a sentence, as a precomputed model."""
+
+    def __init__(self, acts: Activations):
+        if acts.units.kind != "word":
+            raise ActivationsError(
+                f"{acts.path} holds {acts.units.kind}s; only words can stand in for a model."
+            )
+        if len(acts.layers) != max(acts.layers) + 1:
+            raise ActivationsError(
+                f"{acts.path} holds only the layers {', '.join(map(str, acts.layers))}; to stand in for "
+                f"a model it must hold all of them."
+            )
+        self.acts = acts
+        self._numbers: dict[tuple[str, ...], list[int]] = {}
+        for number, sentence in enumerate(acts.units.corpus):
+            self._numbers.setdefault(sentence.words, []).append(number)
+
+    @property
+    def sentences(self) -> list[list[str]]:
+        """The words of each sentence."""
+        return [list(s.words) for s in self.acts.units.corpus if len(s)]
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """Neurons of each layer."""
+        return tuple(self.acts.widths.values())
+
+    def kept(self, words: list[str]) -> list[int] | None:
+        """Which of the words have vectors; None if the sentence is not there."""
+        numbers = self._numbers.get(tuple(words))
+        if numbers is None:
+            return None
+        return [int(i) for i in self.acts.units.index[self.acts.units.rows_of(numbers[0])]]
+
+    def find(self, words: list[str], occurrence: int = 0) -> NDArray[np.float32]:
+        """``layers × words × neurons`` of a sentence."""
+        numbers = self._numbers[tuple(words)]
+        layers = self.acts.sentence(numbers[min(occurrence, len(numbers) - 1)])
+        return np.stack([layers[n] for n in self.acts.layers]).astype(np.float32)

@@ -1,0 +1,46 @@
+"""Activations into the files of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import ActivationsError
+from ..interchange import find_format
+from ..progress import progress_bar
+from .activations import Activations
+
+
+def export_activations(
+    acts: Activations, path: str | Path, format: str | None = None, *, progress: bool | None = None
+) -> int:
+    """Write activations for contextual-repr-analysis or NeuroX; returns the number of sentences.
+
+    ``format`` is ``contextual-repr``, ``neurox-hdf5`` or ``neurox-json``; by default it follows
+    the extension. Words without a vector are not in the file: it holds the words that are.
+    """
+    if acts.units.kind != "word":
+        raise ActivationsError(
+            f"These formats hold words; the activations are of {acts.units.kind}s."
+        )
+    if len(set(acts.widths.values())) != 1:
+        raise ActivationsError("These formats need all layers to have the same width.")
+    target = Path(path)
+    chosen = find_format(target, format)
+    total = len(np.unique(acts.units.sentence))
+    with progress_bar(chosen.name, total, "sentences", show=progress) as advance:
+        return chosen.write(target, _records(acts, advance))
+
+
+def _records(acts: Activations, advance: Any) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
+    views = [acts.layer(n) for n in acts.layers]
+    for number in np.unique(acts.units.sentence):
+        rows = acts.units.rows_of(int(number))
+        words = acts.units.corpus[number].words
+        kept = [words[i] for i in acts.units.index[rows]]
+        yield kept, np.stack([view[rows] for view in views]).astype(np.float32)
+        advance(1)

@@ -1,0 +1,326 @@
+"""`extract`: run a model over a corpus, and keep a vector for every unit and layer."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import platform
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..corpus import Corpus, read_corpus
+from ..errors import ActivationsError, LmkinError, ModelError, did_you_mean
+from ..models import LanguageModel, Reading, UnitRule, Window, load_model
+from ..progress import progress_bar
+from .activations import Activations
+from .batching import batches, shard_ranges
+from .resources import require_disk, require_memory
+from .store import FORMAT, StoreWriter, open_activations, run_key, shard_entries
+
+DTYPES = ("float32", "float16")
+BATCH_TOKENS = 2048
+SHARD_BYTES = 256_000_000
+_OVERHEAD = 1.05
+_LIBRARIES = ("lmkin", "numpy", "torch", "transformers", "tokenizers", "safetensors")
+
+
+def extract(
+    model: LanguageModel | str | Path,
+    corpus: Corpus | str | Path,
+    out: str | Path | None = None,
+    *,
+    layers: str | Sequence[int] = "all",
+    units: str = "word",
+    pooling: str | None = None,
+    first_token: str = "drop",
+    special_tokens: str | None = None,
+    long: str = "window",
+    overlap: int | None = None,
+    max_length: int | None = None,
+    batch_tokens: int = BATCH_TOKENS,
+    dtype: str = "float32",
+    shard_bytes: int = SHARD_BYTES,
+    overwrite: bool = False,
+    progress: bool | None = None,
+) -> Activations:
+    """Run ``model`` over ``corpus``: a vector for every unit and layer, in the order of the corpus.
+
+    Parameters
+    ----------
+    model, corpus
+        Loaded ones, or what `load_model` and `read_corpus` take.
+    out
+        A folder to store the activations in. A run that is broken off goes on where it stopped
+        when it is started again. Without it they stay in memory.
+    layers
+        ``"all"``, a list, or a text such as ``"0,4-6,-1"``; 0 is the embedding output.
+    units
+        ``word`` (default), ``token`` or ``sentence``.
+    pooling
+        Words: ``last`` (default), ``first``, ``mean`` of their sub-words. Sentences: ``mean`` (default),
+        ``first``, ``last``, ``cls``, ``max`` of their tokens.
+    first_token, special_tokens, long, overlap, max_length
+        See :class:`lmkin.models.UnitRule`.
+    batch_tokens
+        Tokens in a padded batch; more is faster on a GPU and takes more memory.
+    dtype
+        ``float32``, or ``float16`` for half the size.
+    shard_bytes
+        About how large a file of the store becomes: what is recomputed at most after a kill.
+    overwrite
+        Replace the activations of another run in ``out``.
+    progress
+        Show a progress bar; by default where there is a terminal or a notebook.
+    """
+    model = load_model(model) if isinstance(model, str | Path) else model
+    corpus = read_corpus(corpus) if isinstance(corpus, str | Path) else corpus
+    _check_numbers(batch_tokens, shard_bytes, dtype)
+    rule = UnitRule.make(
+        units,
+        pooling,
+        first_token=first_token,
+        special_tokens=special_tokens,
+        long=long,
+        overlap=overlap,
+        max_length=max_length,
+    )
+    chosen = choose_layers(layers, model.n_layers)
+    reading = read_units(model, corpus, rule)
+    width = sum(model.widths[n] for n in chosen)
+    row_bytes = width * np.dtype(dtype).itemsize
+    manifest = _manifest(model, reading, chosen, dtype)
+    rows_per_shard = max(1, shard_bytes // row_bytes)
+    manifest["shards"] = shard_entries(shard_ranges(_rows_by_sentence(reading), rows_per_shard))
+
+    size = len(reading.units) * row_bytes
+    if out is None:
+        remedy = (
+            "Give a folder (out=…) to keep the activations on disk, or fewer layers (layers=[…])."
+        )
+        require_memory(int(size * _OVERHEAD), remedy)
+        ranges = [(0, len(reading.units))]
+        run = _Run(model, reading, chosen, dtype, batch_tokens)
+        with progress_bar(model.name, len(reading.units), f"{units}s", show=progress) as advance:
+            pieces = [run.shard(start, stop, advance) for start, stop in ranges]
+        return Activations(reading.units, pieces, manifest)
+
+    folder = Path(out)
+    if not folder.exists():
+        require_disk(int(size * _OVERHEAD), folder)
+    writer = StoreWriter(folder, manifest, reading.units, overwrite=overwrite)
+    _fill(writer, _Run(model, reading, chosen, dtype, batch_tokens), units, progress)
+    writer.finish()
+    # Its shards were checked when they were found or written just now.
+    return open_activations(folder, verify=False)
+
+
+def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> None:
+    """Compute the shards that are not there yet; the last one is written while the next is run."""
+    done = sum(
+        stop - start for i, (start, stop) in enumerate(writer.ranges) if i in writer.finished
+    )
+    total = len(run.reading.units)
+    with (
+        progress_bar(run.model.name, total, f"{units}s", done=done, show=progress) as advance,
+        ThreadPoolExecutor(max_workers=1) as pool,
+    ):
+        pending: Future[None] | None = None
+        for number, (start, stop) in enumerate(writer.ranges):
+            if number in writer.finished:
+                continue
+            layers = run.shard(start, stop, advance)
+            if pending is not None:
+                pending.result()
+            pending = pool.submit(writer.write, number, layers)
+        if pending is not None:
+            pending.result()
+
+
+class _Run:
+    """A model, what it reads, and the options that its numbers depend on."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        reading: Reading,
+        layers: Sequence[int],
+        dtype: str,
+        batch_tokens: int,
+    ):
+        self.model = model
+        self.reading = reading
+        self.layers = layers
+        self.dtype = np.dtype(dtype)
+        self.batch_tokens = batch_tokens
+        self.reduce = "max" if reading.rule.pooling == "max" else "sum"
+        self._firsts = np.array([w.rows.min() for w in reading.windows])
+
+    def windows(self, start: int, stop: int) -> list[Window]:
+        """The windows that contribute to a range of rows."""
+        low, high = np.searchsorted(self._firsts, [start, stop])
+        return self.reading.windows[low:high]
+
+    def shard(self, start: int, stop: int, advance: Any) -> dict[int, NDArray[Any]]:
+        """All layers of a range of rows."""
+        empty = -np.inf if self.reduce == "max" else 0.0
+        buffers = {
+            n: np.full((stop - start, self.model.widths[n]), empty, np.float32) for n in self.layers
+        }
+        for batch, rows, vectors in self.batches(start, stop):
+            for n, values in zip(self.layers, vectors, strict=True):
+                self._check_finite(values, n, batch)
+                if self.reduce == "max":
+                    buffers[n][rows - start] = np.maximum(buffers[n][rows - start], values)
+                else:
+                    buffers[n][rows - start] += values
+            advance(len(rows))
+        return {n: self._cast(buffer, n) for n, buffer in buffers.items()}
+
+    def batches(
+        self, start: int, stop: int
+    ) -> Iterator[tuple[list[Window], NDArray[np.int32], list[NDArray[np.float32]]]]:
+        """Run all batches of a range of rows."""
+        for batch in batches(self.windows(start, stop), self.batch_tokens):
+            try:
+                rows, vectors = self.model.run(batch, self.layers, reduce=self.reduce)
+            except (MemoryError, RuntimeError) as error:
+                if not _is_out_of_memory(error):
+                    raise
+                raise ModelError(
+                    f"{self.model.name} ran out of memory on a batch of {len(batch)} × {batch[0].length} tokens. "
+                    f"Lower batch_tokens (now {self.batch_tokens}; on the command line --batch-tokens), or max_length. "
+                    f"Shards that are finished are kept."
+                ) from error
+            yield batch, rows, vectors
+
+    def _check_finite(self, values: NDArray[np.float32], layer: int, batch: list[Window]) -> None:
+        if not np.isfinite(values).all():
+            corpus = self.reading.units.corpus
+            names = ", ".join(repr(corpus[w.sentence].id) for w in batch[:3])
+            raise ModelError(
+                f"{self.model.name} gives NaN or infinite activations in layer {layer}, in a batch with the sentences "
+                f"{names} …. Load it with dtype='float32'; if it runs in that already, its weights are damaged."
+            )
+
+    def _cast(self, buffer: NDArray[np.float32], layer: int) -> NDArray[Any]:
+        if self.dtype == np.float32:
+            return buffer
+        if np.abs(buffer).max(initial=0) > np.finfo(self.dtype).max:
+            raise ActivationsError(
+                f"Layer {layer} of {self.model.name} has activations above 65,504, which float16 cannot hold. "
+                f"Store float32."
+            )
+        return buffer.astype(self.dtype)
+
+
+def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> Reading:
+    """Let a model tokenize and align a corpus; an error if nothing is left."""
+    if not len(corpus):
+        raise ActivationsError("The corpus is empty: there is nothing to extract.")
+    if rule.kind == "word" and not corpus.n_words:
+        raise ActivationsError(
+            f"The corpus {corpus.name!r} has no words; extract sentences instead."
+        )
+    reading = model.read(corpus, rule)
+    if not len(reading.units):
+        reasons = ", ".join(f"{count} {why}" for why, count in reading.losses.counts.items())
+        raise ActivationsError(
+            f"{model.name} can represent no {rule.kind} of {corpus.name!r} ({reasons})."
+        )
+    return reading
+
+
+def choose_layers(layers: str | Sequence[int], n_layers: int) -> list[int]:
+    """Layer numbers from ``"all"``, a list, or a text such as ``"0,4-6,-1"``.
+
+    >>> choose_layers("0,4-6,-1", 13)
+    [0, 4, 5, 6, 12]
+    """
+    if isinstance(layers, str) and layers == "all":
+        return list(range(n_layers))
+    numbers: list[int] = []
+    try:
+        if isinstance(layers, str):
+            for part in layers.split(","):
+                first, dash, last = part.strip().rpartition("-")
+                low, high = (int(first), int(last)) if dash and first else (int(part), int(part))
+                numbers += range(low, high + 1)
+        else:
+            numbers = [int(n) for n in layers]
+    except ValueError:
+        raise LmkinError(
+            f"Cannot understand layers={layers!r}. Write 'all', or numbers such as '0,4-6,-1'."
+        ) from None
+    wrong = [n for n in numbers if not -n_layers <= n < n_layers]
+    if wrong or not numbers:
+        got = f"no layer {wrong[0]}" if wrong else "no layer asked for"
+        raise LmkinError(f"{got}: the model has the layers 0 to {n_layers - 1}, 0 the embeddings.")
+    return sorted({n % n_layers for n in numbers})
+
+
+def _rows_by_sentence(reading: Reading) -> list[int]:
+    counts = np.bincount(reading.units.sentence, minlength=len(reading.units.corpus))
+    return [int(c) for c in counts]
+
+
+def _manifest(
+    model: LanguageModel, reading: Reading, layers: list[int], dtype: str
+) -> dict[str, Any]:
+    identity = model.identity()
+    corpus = reading.units.corpus
+    versions: dict[str, str | None] = {}
+    for library in _LIBRARIES:
+        try:
+            versions[library] = importlib.metadata.version(library)
+        except importlib.metadata.PackageNotFoundError:
+            versions[library] = None
+    settings = {
+        "rule": reading.rule.to_dict(),
+        "layers": layers,
+        "dtype": dtype,
+        "corpus": corpus.hash,
+        "model": {k: v for k, v in identity.items() if k not in ("name", "spec", "revision")},
+    }
+    return {
+        "lmkin_store": FORMAT,
+        "status": "memory",
+        "key": run_key(settings),
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "model": identity,
+        "corpus": {
+            "name": corpus.name,
+            "format": corpus.format,
+            "hash": corpus.hash,
+            "sentences": len(corpus),
+            "words": corpus.n_words,
+            "tags": list(corpus.tag_names),
+        },
+        "units": {
+            "kind": reading.units.kind,
+            "offered": reading.n_offered,
+            "kept": len(reading.units),
+            "hash": reading.units.hash,
+            "rule": reading.rule.to_dict(),
+            "losses": reading.losses.to_dict(),
+        },
+        "layers": layers,
+        "dtype": dtype,
+        "versions": {"python": platform.python_version(), **versions},
+    }
+
+
+def _check_numbers(batch_tokens: int, shard_bytes: int, dtype: str) -> None:
+    if dtype not in DTYPES:
+        raise LmkinError(f"Unknown dtype {dtype!r} for storage. {did_you_mean(dtype, DTYPES)}")
+    if batch_tokens < 1 or shard_bytes < 1:
+        raise LmkinError("batch_tokens and shard_bytes must be positive.")
+
+
+def _is_out_of_memory(error: BaseException) -> bool:
+    text = str(error).lower()
+    return isinstance(error, MemoryError) or "out of memory" in text or "can't allocate" in text

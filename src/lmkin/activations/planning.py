@@ -1,0 +1,80 @@
+"""What an extraction would take, before it is run: rows, bytes, memory, time."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..corpus import Corpus
+from ..models import LanguageModel, Reading, UnitRule
+from .batching import batches
+from .extraction import BATCH_TOKENS, SHARD_BYTES, choose_layers, read_units
+
+_TRIALS = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An estimate; bytes are exact, memory and time are not."""
+
+    units: int
+    lost: int
+    tokens: int
+    padded_tokens: int
+    layers: list[int]
+    disk_bytes: int
+    memory_bytes: int
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """The plan as plain data."""
+        return {**self.__dict__, "seconds": round(self.seconds, 1)}
+
+
+def plan_extraction(
+    model: LanguageModel,
+    corpus: Corpus,
+    rule: UnitRule,
+    *,
+    layers: str = "all",
+    batch_tokens: int = BATCH_TOKENS,
+    dtype: str = "float32",
+    shard_bytes: int = SHARD_BYTES,
+) -> Plan:
+    """Tokenize everything, run a few batches, and say what the whole would take on disk."""
+    chosen = choose_layers(layers, model.n_layers)
+    reading = read_units(model, corpus, rule)
+    plan = batches(reading.windows, batch_tokens)
+    padded = [len(batch) * batch[0].length for batch in plan]
+    width = sum(model.widths[n] for n in chosen)
+    disk = len(reading.units) * width * np.dtype(dtype).itemsize
+    # One shard is written while the next is filled, in float32; the model keeps all its layers for a batch.
+    shard = min(shard_bytes * 4 // np.dtype(dtype).itemsize, len(reading.units) * width * 4)
+    batch = max(padded) * sum(model.widths) * 4 * 4
+    return Plan(
+        units=len(reading.units),
+        lost=reading.n_offered - len(reading.units),
+        tokens=reading.n_tokens,
+        padded_tokens=sum(padded),
+        layers=chosen,
+        disk_bytes=disk,
+        memory_bytes=model.memory + 2 * shard + batch,
+        seconds=_estimate(model, reading, chosen, plan, padded),
+    )
+
+
+def _estimate(
+    model: LanguageModel, reading: Reading, layers: list[int], plan: list[Any], padded: list[int]
+) -> float:
+    """Time for the whole from a few batches of different lengths."""
+    reduce = "max" if reading.rule.pooling == "max" else "sum"
+    chosen = sorted({int(i) for i in np.linspace(0, len(plan) - 1, _TRIALS)})
+    model.run(plan[chosen[-1]], layers, reduce=reduce)  # the first batch also warms up
+    begun = time.perf_counter()
+    for i in chosen:
+        model.run(plan[i], layers, reduce=reduce)
+    spent = time.perf_counter() - begun
+    return spent * sum(padded) / sum(padded[i] for i in chosen)

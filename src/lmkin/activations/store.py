@@ -1,0 +1,246 @@
+"""A store: a folder with a manifest, the corpus, the units, and shards of activations.
+
+::
+
+    bert.acts/
+      manifest.json            what, how, from which model and corpus; "status": partial or complete
+      corpus.jsonl             the sentences, with their tags
+      units.safetensors        sentence, index, start, end of every row
+      shard-00000.safetensors  layer_000 … layer_012, each rows × neurons
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+from ..corpus import Corpus, Sentence, Units
+from ..errors import ActivationsError, CorpusError
+from ..interchange.atomic import replacing
+from .activations import Activations
+from .resources import human_bytes
+from .shards import Shard, read_shard, write_shard
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+_VERIFY_BELOW = 1_000_000_000
+"""Stores smaller than this are checked bit by bit when they are opened: it takes under a second."""
+
+
+def open_activations(path: str | Path, *, verify: bool | None = None) -> Activations:
+    """Open a store; layers are mapped into memory, not read.
+
+    Missing, cut and foreign files are always found. Checksums (``verify``) are compared by default for
+    stores under 1 GB.
+    """
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    if manifest["status"] != "complete":
+        done = sum((folder / s["file"]).exists() for s in manifest["shards"])
+        raise ActivationsError(
+            f"{folder} is half-written: {done} of {len(manifest['shards'])} shards are there. Run the same "
+            f"extraction again with this folder, and it goes on where it stopped."
+        )
+    units = _read_units(folder, manifest)
+    shards = [_open_shard(folder, entry, manifest) for entry in manifest["shards"]]
+    size = sum(shard.path.stat().st_size for shard in shards)
+    if verify or (verify is None and size < _VERIFY_BELOW):
+        for shard in shards:
+            shard.verify()
+    return Activations(units, [shard.layers for shard in shards], manifest, path=folder)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a store, complete or partial."""
+    if not folder.exists():
+        raise ActivationsError(f"There is no store of activations at {folder}.")
+    try:
+        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        version = manifest["lmkin_store"]
+    except FileNotFoundError:
+        raise ActivationsError(
+            f"{folder} is no store of activations: it has no {MANIFEST}."
+        ) from None
+    except NotADirectoryError:
+        raise ActivationsError(
+            f"{folder} is a file; a store of activations is a folder. Files of other tools are opened "
+            f"with load_model."
+        ) from None
+    except (ValueError, KeyError, TypeError):
+        raise ActivationsError(f"{folder / MANIFEST} is damaged or not written by lmkin.") from None
+    if version != FORMAT:
+        raise ActivationsError(
+            f"{folder} was written in store format {version}, this lmkin reads {FORMAT}. "
+            f"Update lmkin, or extract again."
+        )
+    return manifest
+
+
+def _open_shard(folder: Path, entry: dict[str, Any], manifest: dict[str, Any]) -> Shard:
+    shard = read_shard(folder / entry["file"])
+    if shard.key != manifest["key"] or (shard.start, shard.stop) != tuple(entry["rows"]):
+        raise ActivationsError(
+            f"{shard.path} belongs to another run: its key or rows are not those of {MANIFEST}. "
+            f"Delete this file and extract again."
+        )
+    return shard
+
+
+def _read_units(folder: Path, manifest: dict[str, Any]) -> Units:
+    try:
+        lines = (folder / "corpus.jsonl").read_text(encoding="utf-8").split("\n")
+        info = manifest["corpus"]
+        sentences = [Sentence.from_dict(json.loads(line)) for line in lines if line]
+        corpus = Corpus(sentences, name=info["name"], format=info["format"])
+        columns = load_file(folder / "units.safetensors")
+        units = Units(
+            corpus,
+            manifest["units"]["kind"],
+            *(columns[name] for name in ("sentence", "index", "start", "end")),
+        )
+        intact = corpus.hash == info["hash"] and units.hash == manifest["units"]["hash"]
+    except (OSError, ValueError, KeyError, TypeError, IndexError, CorpusError, SafetensorError):
+        intact = False
+    if not intact:
+        raise ActivationsError(
+            f"{folder} is damaged: corpus.jsonl or units.safetensors is missing or was changed. "
+            f"Extract again into a new folder."
+        )
+    return units
+
+
+class StoreWriter:
+    """Writes a store shard by shard; a shard that is finished is never computed again."""
+
+    def __init__(self, folder: Path, manifest: dict[str, Any], units: Units, *, overwrite: bool):
+        self.folder = folder
+        self.manifest = manifest
+        earlier = self._earlier(overwrite=overwrite)
+        if earlier is not None:
+            # The same run as before: keep its cuts, whatever the shard size is now.
+            self.manifest["shards"] = earlier["shards"]
+        else:
+            self._begin(units)
+        self.finished = {
+            number for number in range(len(self.manifest["shards"])) if self._is_finished(number)
+        }
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """Rows (start, stop) of each shard."""
+        return [(entry["rows"][0], entry["rows"][1]) for entry in self.manifest["shards"]]
+
+    def _earlier(self, *, overwrite: bool) -> dict[str, Any] | None:
+        """The manifest of an earlier try at the same run; anything else in the way is an error."""
+        folder = self.folder
+        if folder.is_file():
+            raise ActivationsError(f"{folder} is a file; give a folder for the activations.")
+        if not folder.exists() or not any(folder.iterdir()):
+            return None
+        if not (folder / MANIFEST).exists():
+            leftovers = [p for p in folder.iterdir() if not p.name.startswith(".")]
+            if leftovers and not _looks_like_ours(leftovers):
+                raise ActivationsError(
+                    f"The folder {folder} is not empty and holds no activations (there is "
+                    f"{leftovers[0].name}). Choose another folder; nothing was touched."
+                )
+            return None
+        try:
+            earlier = read_manifest(folder)
+        except ActivationsError:
+            if not overwrite:
+                raise
+            earlier = {"key": None}
+        if earlier["key"] == self.manifest["key"]:
+            return earlier
+        if not overwrite:
+            raise ActivationsError(
+                f"{folder} holds activations of another run ({_what_differs(earlier, self.manifest)}). Choose "
+                f"another folder, or replace them with overwrite=True (--overwrite)."
+            )
+        for file in [folder / MANIFEST, *folder.glob("shard-*.safetensors")]:
+            file.unlink(missing_ok=True)
+        return None
+
+    def _begin(self, units: Units) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self.folder / "corpus.jsonl") as temporary:
+            lines = (json.dumps(s.to_dict(), ensure_ascii=False) + "\n" for s in units.corpus)
+            temporary.write_text("".join(lines), encoding="utf-8", newline="\n")
+        columns = {n: getattr(units, n) for n in ("sentence", "index", "start", "end")}
+        with replacing(self.folder / "units.safetensors") as temporary:
+            save_file(columns, temporary)
+        self._write_manifest("partial")
+
+    def _is_finished(self, number: int) -> bool:
+        """Whether a shard is there and whole; one that is damaged is computed anew."""
+        entry = self.manifest["shards"][number]
+        if not (self.folder / entry["file"]).exists():
+            return False
+        try:
+            shard = _open_shard(self.folder, entry, self.manifest)
+            shard.verify()
+        except ActivationsError:
+            return False
+        entry["crc32"] = shard.crc32
+        return True
+
+    def write(self, number: int, layers: dict[int, NDArray[Any]]) -> None:
+        """Write one shard."""
+        entry = self.manifest["shards"][number]
+        start, stop = entry["rows"]
+        entry["crc32"] = write_shard(
+            self.folder / entry["file"], layers, key=self.manifest["key"], start=start, stop=stop
+        )
+
+    def finish(self) -> None:
+        """Declare the store complete."""
+        self._write_manifest("complete")
+
+    def _write_manifest(self, status: str) -> None:
+        self.manifest["status"] = status
+        with replacing(self.folder / MANIFEST) as temporary:
+            text = json.dumps(self.manifest, indent=1, ensure_ascii=False)
+            temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _looks_like_ours(files: list[Path]) -> bool:
+    """A run that was killed before its manifest leaves only these."""
+    return all(f.name in ("corpus.jsonl", "units.safetensors") for f in files)
+
+
+def shard_entries(ranges: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The manifest's list of shards, before they are written."""
+    return [
+        {"file": f"shard-{i:05d}.safetensors", "rows": list(rows), "crc32": None}
+        for i, rows in enumerate(ranges)
+    ]
+
+
+def run_key(parts: dict[str, Any]) -> str:
+    """Hash of everything that the numbers depend on: the cache key."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def _what_differs(a: dict[str, Any], b: dict[str, Any], path: str = "") -> str:
+    """The first entry in which two manifests differ, for an error message."""
+    skip = {"created", "versions", "shards", "status", "key", "name", "spec", "losses", "device"}
+    for name in b:
+        if name in skip or a.get(name) == b[name]:
+            continue
+        if isinstance(a.get(name), dict) and isinstance(b[name], dict):
+            return _what_differs(a[name], b[name], f"{path}{name}.")
+        return f"{path}{name}: {str(a.get(name))[:40]} there, {str(b[name])[:40]} now"
+    return "it cannot be told which" if not path else f"{path[:-1]} differs"
+
+
+def store_size(folder: Path) -> str:
+    """The size of a store on disk, as people read it."""
+    return human_bytes(sum(f.stat().st_size for f in folder.iterdir() if f.is_file()))

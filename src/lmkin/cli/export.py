@@ -1,0 +1,48 @@
+"""`lmkin export`: a store of activations as a file for another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import AsJson, Verbose
+from .output import set_verbosity, show
+
+
+def command(
+    store: Annotated[Path, typer.Argument(help="A store of activations.")],
+    file: Annotated[Path, typer.Argument(help="The file to write, e.g. bert.hdf5 or bert.json.")],
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help="contextual-repr, neurox-hdf5 or neurox-json. Default: by the extension."
+        ),
+    ] = None,
+    overwrite: Annotated[bool, typer.Option(help="Replace the file if it is there.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Write STORE as FILE for contextual-repr-analysis or NeuroX.
+
+    The way back: give such a file to `lmkin extract` in the place of a model.
+
+        lmkin export bert.acts bert.hdf5
+    """
+    set_verbosity(verbose)
+    from ..activations import export_activations, open_activations
+    from ..activations.resources import human_bytes
+    from ..errors import LmkinError
+
+    if file.exists() and not overwrite:
+        raise LmkinError(f"{file} is there already. Give another name, or --overwrite.")
+    acts = open_activations(store)
+    count = export_activations(acts, file, format)
+    lost = len(set(acts.units.sentence.tolist())) - count
+    rows = {
+        "sentences": f"{count:,}" + (f" ({lost:,} repeated ones share an entry)" if lost else ""),
+        "size": human_bytes(file.stat().st_size),
+    }
+    data = {"file": str(file), "sentences": count, "bytes": file.stat().st_size}
+    show(f"Wrote {file}", rows, as_json=as_json, data=data)

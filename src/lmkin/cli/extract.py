@@ -1,0 +1,213 @@
+"""`lmkin extract`: activations of a model on a corpus, into a folder."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import LmkinError
+from .options import (
+    AsJson,
+    Device,
+    Format,
+    Option,
+    Revision,
+    Side,
+    TrustRemoteCode,
+    Verbose,
+    format_options,
+)
+from .output import busy, format_seconds, say_warning, set_verbosity, show
+
+_UNITS = "Units"
+_RUN = "Run"
+
+
+def command(
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A Hugging Face name or folder, untrained:SPEC[@seed], package:PACKAGE/FOLDER, or a file of "
+            "activations."
+        ),
+    ],
+    corpus: Annotated[
+        str,
+        typer.Argument(help="A corpus file or folder, or sample[:LANGUAGE] for the one built in."),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder to store the activations in.")
+    ] = None,
+    layers: Annotated[
+        str, typer.Option(help="all, or e.g. 0,4-6,-1 (0: embeddings).", rich_help_panel=_UNITS)
+    ] = "all",
+    units: Annotated[
+        str, typer.Option(help="word, token or sentence.", rich_help_panel=_UNITS)
+    ] = "word",
+    pooling: Annotated[
+        str | None,
+        typer.Option(
+            help="Words: last (default), first, mean. Sentences: mean (default), first, last, cls, max.",
+            rich_help_panel=_UNITS,
+        ),
+    ] = None,
+    first_token: Annotated[
+        str,
+        typer.Option(
+            help="Position 0 of a decoder, an attention sink: drop or keep.", rich_help_panel=_UNITS
+        ),
+    ] = "drop",
+    special_tokens: Annotated[
+        str | None,
+        typer.Option(
+            help="[CLS], </s> …: keep or drop. Default: keep for sentences, drop for tokens.",
+            rich_help_panel=_UNITS,
+        ),
+    ] = None,
+    long: Annotated[
+        str,
+        typer.Option(
+            help="Sentences longer than the model reads: window or truncate.",
+            rich_help_panel=_UNITS,
+        ),
+    ] = "window",
+    overlap: Annotated[
+        int | None,
+        typer.Option(help="Tokens that windows share. Default: a quarter.", rich_help_panel=_UNITS),
+    ] = None,
+    max_length: Annotated[
+        int | None,
+        typer.Option(help="Tokens read at once, below the model's limit.", rich_help_panel=_UNITS),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="Only the first so many sentences.", rich_help_panel="Corpus"),
+    ] = None,
+    format: Format = None,
+    option: Option = None,
+    device: Device = "auto",
+    model_dtype: Annotated[
+        str | None,
+        typer.Option(
+            help="float32 (default), float16, bfloat16 or auto, for the weights.",
+            rich_help_panel="Model",
+        ),
+    ] = None,
+    revision: Revision = None,
+    side: Side = "encoder",
+    trust_remote_code: TrustRemoteCode = False,
+    name: Annotated[
+        str | None, typer.Option(help="What to call the model.", rich_help_panel="Model")
+    ] = None,
+    dtype: Annotated[
+        str, typer.Option(help="float32 or float16, for the store.", rich_help_panel=_RUN)
+    ] = "float32",
+    batch_tokens: Annotated[
+        int, typer.Option(help="Tokens in a padded batch.", rich_help_panel=_RUN)
+    ] = 2048,
+    shard_mb: Annotated[
+        float, typer.Option(help="Size of a file of the store, in MB.", rich_help_panel=_RUN)
+    ] = 256,
+    threads: Annotated[
+        int | None, typer.Option(help="CPU threads. Default: all cores.", rich_help_panel=_RUN)
+    ] = None,
+    overwrite: Annotated[
+        bool, typer.Option(help="Replace activations of another run.", rich_help_panel=_RUN)
+    ] = False,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what it would take.", rich_help_panel=_RUN),
+    ] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Run MODEL over CORPUS and store a vector for every word and layer in a folder.
+
+    A run that is broken off goes on where it stopped when the same command is given again.
+
+        lmkin extract bert-base-cased en_ewt-ud-dev.conllu -o bert.acts
+    """
+    set_verbosity(verbose)
+    if out is None and not dry_run:
+        raise LmkinError("Where to? Give a folder with -o DIR, or --dry-run to see what it takes.")
+    from ..activations import extract
+    from ..activations.resources import human_bytes
+    from ..corpus import read_corpus
+    from ..models import UnitRule, load_model
+
+    with busy(f"Reading {corpus} …"):
+        sentences = read_corpus(corpus, format, **format_options(option))
+        if limit is not None:
+            sentences = sentences[:limit]
+    with busy(f"Loading {model} …"):
+        if threads is not None:
+            import torch
+
+            torch.set_num_threads(threads)
+        loaded = load_model(
+            model,
+            device=device,
+            dtype=model_dtype,
+            revision=revision,
+            side=side,
+            trust_remote_code=trust_remote_code,
+            name=name,
+        )
+    rule: dict[str, Any] = {
+        "units": units,
+        "pooling": pooling,
+        "first_token": first_token,
+        "special_tokens": special_tokens,
+        "long": long,
+        "overlap": overlap,
+        "max_length": max_length,
+    }
+    shard_bytes = int(shard_mb * 1e6)
+    if dry_run:
+        from ..activations.planning import plan_extraction
+
+        with busy("Timing a few batches …"):
+            plan = plan_extraction(
+                loaded,
+                sentences,
+                UnitRule.make(**rule),
+                layers=layers,
+                batch_tokens=batch_tokens,
+                dtype=dtype,
+                shard_bytes=shard_bytes,
+            )
+        rows = {
+            "corpus": f"{sentences.name}: {len(sentences):,} sentences, {sentences.n_words:,} words",
+            "rows": f"{plan.units:,} {units}s ({plan.lost:,} lost)",
+            "tokens": f"{plan.tokens:,} (padded {plan.padded_tokens:,})",
+            "layers": f"{len(plan.layers)} of {loaded.n_layers}: "
+            + ", ".join(f"{n} × {loaded.widths[n]}" for n in plan.layers),
+            "on disk": human_bytes(plan.disk_bytes),
+            "memory": f"about {human_bytes(plan.memory_bytes)}",
+            "time": f"about {format_seconds(plan.seconds)}",
+        }
+        show(f"{loaded.name}: nothing is written", rows, as_json=as_json, data=plan.to_dict())
+        return
+    begun = time.perf_counter()
+    acts = extract(
+        loaded,
+        sentences,
+        out,
+        layers=layers,
+        batch_tokens=batch_tokens,
+        dtype=dtype,
+        shard_bytes=shard_bytes,
+        overwrite=overwrite,
+        **rule,
+    )
+    seconds = time.perf_counter() - begun
+    from .inspect import describe_losses, describe_store
+
+    rows, data = describe_store(acts)
+    rows["time"] = f"{format_seconds(seconds)} ({len(acts) / seconds:,.0f} {units}s/s)"
+    show(f"Stored in {out}", rows, as_json=as_json, data={**data, "seconds": round(seconds, 2)})
+    for line in describe_losses(acts.manifest):
+        say_warning(line)

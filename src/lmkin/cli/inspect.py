@@ -1,0 +1,188 @@
+"""`lmkin inspect`: what is in a corpus, a store of activations, or a model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .options import AsJson, Format, Option, TrustRemoteCode, Verbose, format_options
+from .output import busy, set_verbosity, show
+
+if TYPE_CHECKING:
+    from ..activations import Activations
+    from ..corpus import Corpus
+    from ..models import LanguageModel
+
+Described = tuple[dict[str, Any], dict[str, Any]]
+"""Rows for people, data for machines."""
+_SHOWN = 12
+
+
+def command(
+    path: Annotated[
+        str, typer.Argument(help="A corpus, a store of activations, or a model (folder or name).")
+    ],
+    format: Format = None,
+    option: Option = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare all checksums of a store, however large.")
+    ] = False,
+    trust_remote_code: TrustRemoteCode = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Say what is in PATH: a corpus, a store of activations, a file of another tool, or a model.
+
+    lmkin inspect sample
+    """
+    set_verbosity(verbose)
+    kind = _kind(path, format)
+    with busy(f"Looking into {path} …"):
+        if kind == "store":
+            from ..activations import open_activations
+
+            rows, data = describe_store(open_activations(path, verify=verify or None))
+            for i, line in enumerate(describe_losses(data["manifest"])):
+                rows[f"note {i + 1}"] = line
+        elif kind == "model":
+            from ..models import load_model
+
+            rows, data = describe_model(load_model(path, trust_remote_code=trust_remote_code))
+        else:
+            from ..corpus import read_corpus
+
+            rows, data = describe_corpus(read_corpus(path, format, **format_options(option)))
+    show(f"{path} ({kind})", rows, as_json=as_json, data={"kind": kind, **data})
+
+
+def _kind(spec: str, format: str | None) -> str:
+    path = Path(spec)
+    if format is not None or spec.partition(":")[0] == "sample":
+        return "corpus"
+    if path.is_dir() and (path / "manifest.json").exists():
+        return "store"
+    if path.suffix.lower() in (".hdf5", ".h5", ".json"):
+        return "model"
+    if path.is_dir():
+        return "model" if (path / "config.json").exists() else "corpus"
+    return "corpus" if path.exists() or path.suffix in (".conllu", ".tsv", ".txt") else "model"
+
+
+def describe_corpus(corpus: Corpus) -> Described:
+    """What is in a corpus."""
+    lengths = sorted(len(s) for s in corpus)
+    labels = [s.label for s in corpus if s.label is not None]
+    documents = {d for d in corpus.documents if d is not None}
+    tags = {name: corpus.tag_counts(name) for name in corpus.tag_names}
+    rows: dict[str, Any] = {
+        "format": corpus.format,
+        "sentences": f"{len(corpus):,}"
+        + (f" in {len(documents):,} documents" if documents else ""),
+        "words": f"{corpus.n_words:,} ({len(set(corpus.words)):,} different), "
+        f"{lengths[0]} to {lengths[-1]} a sentence, median {lengths[len(lengths) // 2]}",
+    }
+    if any(s.text_b is not None for s in corpus):
+        rows["pairs"] = f"{sum(s.text_b is not None for s in corpus):,}"
+    if labels:
+        numbers = [x for x in labels if isinstance(x, float)]
+        values = sorted({str(x) for x in labels})
+        listed = ", ".join(values[:_SHOWN]) + (" …" if len(values) > _SHOWN else "")
+        rows["labels"] = (
+            f"scores {min(numbers):g} to {max(numbers):g}"
+            if numbers
+            else f"{len(values)}: {listed}"
+        )
+    for name, counts in tags.items():
+        top = ", ".join(f"{tag} {n:,}" for tag, n in counts.most_common(_SHOWN))
+        rows[f"tag {name}"] = f"{len(counts)} values: {top}{' …' if len(counts) > _SHOWN else ''}"
+    rows["first"] = corpus[0].text[:100]
+    rows["hash"] = corpus.hash
+    data = {
+        "name": corpus.name,
+        "format": corpus.format,
+        "sentences": len(corpus),
+        "words": corpus.n_words,
+        "types": len(set(corpus.words)),
+        "documents": len(documents),
+        "labels": len(labels),
+        "tags": {name: dict(counts.most_common()) for name, counts in tags.items()},
+        "hash": corpus.hash,
+    }
+    return rows, data
+
+
+def describe_store(acts: Activations) -> Described:
+    """What is in a store of activations."""
+    from ..activations.store import store_size
+
+    info = acts.manifest
+    units = info["units"]
+    rule = ", ".join(
+        f"{key} {value}"
+        for key, value in units["rule"].items()
+        if value is not None and key != "kind"
+    )
+    assert acts.path is not None
+    rows = {
+        "model": f"{acts.name} ({info['model']['class']}, {info['dtype']} stored)",
+        "corpus": f"{info['corpus']['name']}: {info['corpus']['sentences']:,} sentences, "
+        f"{info['corpus']['words']:,} words",
+        "rows": f"{units['kept']:,} of {units['offered']:,} {units['kind']}s",
+        "rule": rule,
+        "layers": ", ".join(f"{n} × {width}" for n, width in acts.widths.items()),
+        "shards": f"{len(info['shards'])}, {store_size(acts.path)}",
+        "units hash": units["hash"],
+    }
+    return rows, {"path": str(acts.path), "rows": len(acts), "manifest": info}
+
+
+def describe_losses(manifest: dict[str, Any]) -> list[str]:
+    """What was lost or is special about the rows, a sentence each."""
+    units = manifest["units"]
+    losses = units["losses"]
+    lines = []
+    for reason, count in losses["dropped"].items():
+        examples = ", ".join(losses["dropped_examples"][reason][:3])
+        lines.append(
+            f"{count:,} of {units['offered']:,} {units['kind']}s left out: {reason} (e.g. {examples})."
+        )
+    if losses["with_unknown_token"]:
+        lines.append(f"{losses['with_unknown_token']:,} words have an unknown token in them.")
+    if losses["sentences_in_windows"]:
+        lines.append(
+            f"{losses['sentences_in_windows']:,} long sentences were read in overlapping windows."
+        )
+    if losses["tokens_cut"]:
+        lines.append(
+            f"{losses['tokens_cut']:,} tokens of {losses['sentences_cut']:,} long sentences were cut off."
+        )
+    if manifest["model"].get("made_up_weights"):
+        lines.append(
+            f"{manifest['model']['made_up_weights']} weights were not in the checkpoint, and are random."
+        )
+    return lines
+
+
+def describe_model(model: LanguageModel) -> Described:
+    """What kind of model it is."""
+    info = model.identity()
+    tokenizer = info.get("tokenizer", {})
+    rows = {"name": info["name"], "class": info["class"]}
+    if "parameters" in info:
+        rows["parameters"] = f"{info['parameters']:,}"
+    widths = sorted(set(info["widths"]))
+    rows["layers"] = f"{info['layers']} (0: embeddings) × {'/'.join(map(str, widths))}"
+    if "causal" in info:
+        rows["direction"] = "left to right" if info["causal"] else "both directions"
+        rows["reads"] = (
+            f"{info['max_length']:,} tokens at once" if info["max_length"] else "any length"
+        )
+        speed = "fast" if tokenizer["fast"] else "slow: spans are found by matching"
+        rows["tokenizer"] = (
+            f"{tokenizer['class']} ({speed}), special tokens: {tokenizer['special_tokens_before']} "
+            f"before, {tokenizer['special_tokens_after']} after a sentence"
+        )
+    rows["weights hash"] = info["weights"]
+    return rows, info

@@ -1,0 +1,80 @@
+"""How the command line speaks: tables on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+_out = Console(highlight=False)
+_err = Console(stderr=True, highlight=False)
+
+
+def say_error(text: str) -> None:
+    """One paragraph about what is wrong and what to do."""
+    _err.print(f"[bold red]Error:[/] {escape(text)}", soft_wrap=not _err.is_terminal)
+
+
+def say_warning(text: str) -> None:
+    """Something that changes what the numbers mean."""
+    _err.print(f"[bold yellow]Warning:[/] {escape(text)}", soft_wrap=not _err.is_terminal)
+
+
+def say(text: str) -> None:
+    """A line for people, on standard error so that output can be piped."""
+    _err.print(escape(text), soft_wrap=True)
+
+
+@contextlib.contextmanager
+def busy(text: str) -> Iterator[None]:
+    """A spinner while something takes a moment."""
+    if not _err.is_terminal:
+        yield
+        return
+    with _err.status(escape(text)):
+        yield
+
+
+def show(title: str, rows: dict[str, Any], *, as_json: bool, data: dict[str, Any]) -> None:
+    """A table for people, or ``data`` as JSON for machines."""
+    if as_json:
+        print(json.dumps(data, ensure_ascii=False, indent=1))
+        return
+    table = Table(title=escape(title), title_justify="left", show_header=False, box=None)
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows.items():
+        table.add_row(escape(name), escape(str(value)))
+    _out.print(table)
+
+
+def set_verbosity(verbose: bool) -> None:
+    """With -v, say what happens, and leave tracebacks whole."""
+    if not verbose:
+        return
+    from rich.logging import RichHandler
+
+    handler = RichHandler(console=_err, show_path=False, log_time_format="%H:%M:%S")
+    logger = logging.getLogger("lmkin")
+    logger.setLevel(logging.DEBUG)
+    logger.addHandler(handler)
+
+
+def format_seconds(seconds: float) -> str:
+    """A time as people read it.
+
+    >>> format_seconds(3.21), format_seconds(75), format_seconds(7300)
+    ('3.2 s', '1 min 15 s', '2 h 1 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s"
+    return f"{minutes // 60} h {minutes % 60} min"

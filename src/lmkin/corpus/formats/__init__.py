@@ -1,0 +1,1 @@
+"""One file a corpus format; every module here registers itself with `corpus_format`."""

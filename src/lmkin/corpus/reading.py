@@ -1,0 +1,198 @@
+"""`read_corpus`: find the format of a file, and let that format read it."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from ..errors import CorpusError, did_you_mean
+from .corpus import Corpus
+from .sentence import Sentence
+
+Reader = Callable[..., Iterable[Sentence]]
+Sniffer = Callable[["Head"], float]
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a format sees of a file when it is asked whether the file is its own."""
+
+    path: Path
+    suffix: str
+    lines: list[str] = field(default_factory=list)
+    """The first lines, decoded; empty for folders and binary files."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """A corpus format: a reader, and how sure it is (0 to 1) that a file is for it."""
+
+    name: str
+    summary: str
+    read: Reader
+    sniff: Sniffer
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Keyword options of the reader."""
+        parameters = inspect.signature(self.read).parameters.values()
+        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+
+
+_FORMATS: dict[str, Format] = {}
+
+
+def corpus_format(name: str, *, summary: str, sniff: Sniffer) -> Callable[[Reader], Reader]:
+    """Register a reader ``(path, *, options) -> sentences`` as a corpus format."""
+
+    def register(read: Reader) -> Reader:
+        _FORMATS[name] = Format(name, summary, read, sniff)
+        return read
+
+    return register
+
+
+@cache
+def _load_own_formats() -> None:
+    from . import formats
+
+    for module in pkgutil.iter_modules(formats.__path__):
+        importlib.import_module(f"{formats.__name__}.{module.name}")
+
+
+def known_formats() -> dict[str, Format]:
+    """All registered corpus formats by name."""
+    _load_own_formats()
+    return dict(_FORMATS)
+
+
+def read_corpus(path: str | Path, format: str | None = None, **options: Any) -> Corpus:
+    """Read a corpus file or folder; the format is found by extension and content.
+
+    ``path`` may also be ``"sample"`` or ``"sample:LANGUAGE"``, the corpus that comes with lmkin.
+    ``options`` are the format's own (``lmkin.corpus.known_formats()`` lists them).
+
+    >>> import lmkin
+    >>> corpus = lmkin.read_corpus("sample")
+    >>> corpus[0].tags["upos"][-1]
+    'PUNCT'
+    """
+    formats = known_formats()
+    if format is not None and format not in formats:
+        raise CorpusError(f"Unknown corpus format {format!r}. {did_you_mean(format, formats)}")
+    sample = _sample(str(path))
+    file = sample or Path(path)
+    if not file.exists():
+        raise CorpusError(
+            f"There is no corpus at {str(path)!r}. Give the path of a file, or 'sample' for the "
+            f"corpus that comes with lmkin."
+        )
+    chosen = formats[format] if format else _detect(file, formats)
+    unknown = [name for name in options if name not in chosen.options]
+    if unknown:
+        raise CorpusError(
+            f"The format {chosen.name!r} has no option {unknown[0]!r}. "
+            f"{did_you_mean(unknown[0], chosen.options)}"
+        )
+    corpus = Corpus(
+        chosen.read(file, **options),
+        name=str(path) if sample else file.name,
+        format=chosen.name,
+    )
+    if not len(corpus):
+        raise CorpusError(f"{file}: no sentence in it (read as {chosen.name}).")
+    return corpus
+
+
+def _sample(spec: str) -> Path | None:
+    """The file behind ``sample`` or ``sample:LANGUAGE``; a file of that name goes first."""
+    name, _, language = spec.partition(":")
+    if name != "sample" or Path(spec).exists():
+        return None
+    from . import sample
+
+    language = language or "en"
+    if language not in sample.LANGUAGES:
+        raise CorpusError(
+            f"The sample corpus has no language {language!r}. "
+            f"{did_you_mean(language, sample.LANGUAGES)}"
+        )
+    return sample.path(language)
+
+
+def _detect(path: Path, formats: dict[str, Format]) -> Format:
+    head = _head(path)
+    scores = {name: fmt.sniff(head) for name, fmt in formats.items()}
+    best = max(scores, key=lambda name: scores[name])
+    if scores[best] <= 0:
+        raise CorpusError(
+            f"{path}: cannot tell the format from the extension {path.suffix!r} or the content. "
+            f"Give it: format='…' (on the command line --format …), one of: {', '.join(formats)}."
+        )
+    return formats[best]
+
+
+def _head(path: Path, size: int = 1 << 16) -> Head:
+    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    if path.is_dir():
+        return Head(path, suffix)
+    with _open(path) as file:
+        data = file.read(size)
+    # The block may end in the middle of a character or a line: leave the last line out.
+    whole = data if len(data) < size else data[: data.rfind(b"\n") + 1]
+    try:
+        text = whole.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = ""
+    return Head(path, suffix.lower(), [] if "\0" in text else text.split("\n"))
+
+
+def _open(path: Path) -> Any:
+    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+
+
+def read_text(path: Path, encoding: str = "utf-8") -> str:
+    """The whole text of a file; a clear error if it is empty or not in that encoding."""
+    if path.is_dir():
+        raise CorpusError(f"{path} is a folder; this format is read from a file.")
+    with _open(path) as file:
+        data: bytes = file.read()
+    if not data.strip():
+        raise CorpusError(f"{path}: the file is empty.")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    try:
+        text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise CorpusError(
+            f"{path}, line {line}: not valid {encoding} (byte 0x{data[error.start]:02x}). Convert "
+            f"the file to UTF-8, or say how it is encoded, e.g. encoding='latin-1'."
+        ) from None
+    except LookupError:
+        raise CorpusError(f"Python knows no encoding {encoding!r}; try 'utf-8'.") from None
+    return text
+
+
+def read_lines(path: Path, encoding: str = "utf-8") -> list[str]:
+    """The lines of a text file without their ends.
+
+    Only line feeds end a line: ``str.splitlines`` would also cut at U+2028 and the like, which
+    stand inside sentences of web text.
+    """
+    lines = read_text(path, encoding).replace("\r\n", "\n").split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return lines
+
+
+def at(path: Path, line: int, problem: str) -> CorpusError:
+    """The error for a problem on a line of a file."""
+    return CorpusError(f"{path}, line {line}: {problem}")

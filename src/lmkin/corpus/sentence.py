@@ -1,0 +1,81 @@
+"""One sentence: its raw text, and its words as character spans of that text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import CorpusError
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence as models read it: raw text, and the words that all models share.
+
+    ``spans[i]`` are the character positions (start, end) of word ``i`` in ``text``;
+    ``words[i]`` is the word as the corpus writes it. The two differ inside a multiword
+    token: French *du* is the words *de* and *le*, and both have the span of *du*.
+    """
+
+    text: str
+    spans: tuple[Span, ...] = ()
+    words: tuple[str, ...] = ()
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    id: str = ""
+    document: str | None = None
+    text_b: str | None = None
+    label: str | float | None = None
+
+    def __post_init__(self) -> None:
+        if self.spans and not self.words:
+            object.__setattr__(self, "words", tuple(self.text[a:b] for a, b in self.spans))
+        if len(self.words) != len(self.spans):
+            raise CorpusError(
+                f"Sentence {self.id!r} has {len(self.words)} words but {len(self.spans)} spans."
+            )
+        for word, (start, end) in zip(self.words, self.spans, strict=True):
+            if not 0 <= start < end <= len(self.text):
+                raise CorpusError(
+                    f"Sentence {self.id!r}: the word {word!r} has the span ({start}, {end}), which "
+                    f"is empty or outside its text of {len(self.text)} characters."
+                )
+        for name, values in self.tags.items():
+            if len(values) != len(self.spans):
+                raise CorpusError(
+                    f"Sentence {self.id!r} has {len(self.spans)} words "
+                    f"but {len(values)} values of the tag {name!r}."
+                )
+
+    def __len__(self) -> int:
+        """Number of words."""
+        return len(self.spans)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sentence as plain data; what is empty is left out."""
+        data: dict[str, Any] = {"text": self.text, "spans": [list(s) for s in self.spans]}
+        if self.words != tuple(self.text[a:b] for a, b in self.spans):
+            data["words"] = list(self.words)
+        if self.tags:
+            data["tags"] = {name: list(self.tags[name]) for name in sorted(self.tags)}
+        for name in ("id", "document", "text_b", "label"):
+            value = getattr(self, name)
+            if value is not None and value != "":
+                data[name] = value
+        return data
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Sentence:
+        """The inverse of :meth:`to_dict`."""
+        return cls(
+            text=data["text"],
+            spans=tuple((a, b) for a, b in data["spans"]),
+            words=tuple(data.get("words", ())),
+            tags={name: tuple(values) for name, values in data.get("tags", {}).items()},
+            id=data.get("id", ""),
+            document=data.get("document"),
+            text_b=data.get("text_b"),
+            label=data.get("label"),
+        )

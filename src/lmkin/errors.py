@@ -1,0 +1,35 @@
+"""What a user is told when something cannot be done, in one paragraph and without a traceback."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class LmkinError(Exception):
+    """A mistake that the user can mend; the message says what is wrong and what to do."""
+
+
+class CorpusError(LmkinError):
+    """A corpus that cannot be read, or that lacks what is asked of it."""
+
+
+class ModelError(LmkinError):
+    """A model that cannot be loaded, or that cannot give what is asked of it."""
+
+
+class ActivationsError(LmkinError):
+    """Activations that are damaged, half-written, too large, or not comparable."""
+
+
+class LmkinWarning(UserWarning):
+    """Something that does not stop the work but changes what its numbers mean."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The sentence that helps after an unknown name: the nearest known one, and all of them."""
+    names = list(known)
+    near = difflib.get_close_matches(name.lower(), [n.lower() for n in names], n=1, cutoff=0.5)
+    guess = next((n for n in names if near and n.lower() == near[0]), None)
+    listed = ", ".join(names)
+    return f"Did you mean {guess!r}? Known: {listed}." if guess else f"Known: {listed}."

@@ -1,0 +1,156 @@
+"""Attention between words: sub-words summed on the receiving side, averaged on the giving side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..corpus import Corpus
+from ..errors import ModelError
+from .alignment import tokens_of_words
+from .layout import Layout, lay_out
+from .rule import UnitRule
+from .tokens import Tokens
+
+if TYPE_CHECKING:
+    from .transformer import TransformerModel
+
+
+@dataclass(frozen=True)
+class WordAttention:
+    """Attention of one sentence: ``weights[layer, head, from, to]``; every row sums to 1.
+
+    ``words[i]`` is the number of the word in the sentence, or -1 for a special token.
+    """
+
+    sentence: int
+    words: tuple[int, ...]
+    names: tuple[str, ...]
+    weights: NDArray[np.float32]
+
+
+def word_attention(
+    model: TransformerModel,
+    corpus: Corpus,
+    *,
+    special_tokens: str = "drop",
+    first_token: str = "drop",
+    batch_tokens: int = 2048,
+) -> Iterator[WordAttention]:
+    r"""Word-level attention of every sentence that the model can read at once, in corpus order.
+
+    .. math:: A_{w,v} = \frac{1}{|w|} \sum_{i \in w} \sum_{j \in v} a_{ij}
+
+    With ``special_tokens="drop"`` the columns of special tokens are left out and the rows made to sum to 1
+    again; with ``"keep"`` they stay as words of their own. A token that reaches into several words
+    gives each an equal share. ``first_token="drop"`` leaves out a decoder's position 0 in the
+    same way. Sentences that do not fit into one window, or have no word left, are not given: compare
+    :attr:`WordAttention.sentence` with the corpus to count them.
+    """
+    if not model.shows_attention:
+        raise ModelError(
+            f"{model.name} was loaded without attention, and the fast attention kernels do not return it. Load it "
+            f"with load_model(…, attention=True)."
+        )
+    rule = UnitRule.make(
+        "word", "mean", first_token=first_token, special_tokens=special_tokens, long="truncate"
+    )
+    batch: list[_Item] = []
+    for number, sentence, tokens in model.reader.tokens(corpus):
+        layout = lay_out(model.tokenizer, tokens, rule, limit=model.limit, causal=model.causal)
+        if layout.n_cut:
+            continue
+        item = _item(model, number, sentence.spans, sentence.words, tokens, layout, rule)
+        if item is None:
+            continue
+        longest = max([len(item.ids), *(len(other.ids) for other in batch)])
+        if batch and longest * (len(batch) + 1) > batch_tokens:
+            yield from _run(model, batch)
+            batch = []
+        batch.append(item)
+    if batch:
+        yield from _run(model, batch)
+
+
+@dataclass(frozen=True)
+class _Item:
+    """A sentence ready to run: its input, and the matrices that join tokens into words."""
+
+    sentence: int
+    words: tuple[int, ...]
+    names: tuple[str, ...]
+    ids: list[int]
+    types: list[int]
+    giving: NDArray[np.float32]
+    """units × tokens: means over a unit's tokens."""
+    receiving: NDArray[np.float32]
+    """tokens × units: the share of a token that each unit gets."""
+
+
+def _item(
+    model: TransformerModel,
+    number: int,
+    spans: tuple[tuple[int, int], ...],
+    names: tuple[str, ...],
+    tokens: Tokens,
+    layout: Layout,
+    rule: UnitRule,
+) -> _Item | None:
+    ids, types = layout.inputs[0]
+    units: list[tuple[int, int, str, list[int]]] = []  # (first position, word, name, positions)
+    for word, mine in enumerate(tokens_of_words(spans, tokens.spans)):
+        places = [place for t in mine if (place := layout.content[t]) is not None]
+        positions = [p for w, p in places if not model.reader.is_sink((w, p), rule)]
+        if positions:
+            units.append((positions[0], word, names[word], positions))
+    if not units:
+        return None
+    if rule.special_tokens == "keep":
+        for place in (*layout.prefix, *layout.suffix):
+            if not model.reader.is_sink(place, rule):
+                name = str(model.tokenizer.hf.convert_ids_to_tokens(ids[place[1]]))
+                units.append((place[1], -1, name, [place[1]]))
+        units.sort(key=lambda unit: (unit[0], unit[1]))
+    giving = np.zeros((len(units), len(ids)), np.float32)
+    for i, (_, _, _, positions) in enumerate(units):
+        giving[i, positions] = 1
+    receiving = (giving / np.maximum(giving.sum(0), 1)).T
+    giving /= giving.sum(1, keepdims=True)
+    return _Item(
+        number,
+        tuple(unit[1] for unit in units),
+        tuple(unit[2] for unit in units),
+        ids,
+        types,
+        giving,
+        np.ascontiguousarray(receiving),
+    )
+
+
+def _run(model: TransformerModel, batch: list[_Item]) -> Iterator[WordAttention]:
+    out: Any = model.forward(
+        [item.ids for item in batch], [item.types for item in batch], attentions=True
+    )
+    longest = max(len(item.ids) for item in batch)
+    maps = out.attentions or ()
+    if not maps or any(
+        a is None or a.ndim != 4 or tuple(a.shape[-2:]) != (longest, longest) for a in maps
+    ):
+        got = f"of shape {tuple(maps[0].shape)}" if maps and maps[0] is not None else "empty"
+        raise ModelError(
+            f"{model.name} ({type(model.module).__name__}) gives no token-by-token attention (what it returns is "
+            f"{got}): it uses a sparse or other kind of attention. Its vectors can be extracted all the same."
+        )
+    for b, item in enumerate(batch):
+        n = len(item.ids)
+        tokens = np.stack([a[b, :, :n, :n].float().cpu().numpy() for a in maps])
+        weights = item.giving @ tokens @ item.receiving
+        total = weights.sum(-1, keepdims=True)
+        # A row whose every share went to what is left out would be 0/0: it says nothing, so it is even.
+        even = np.full_like(weights, 1 / weights.shape[-1])
+        weights = np.divide(weights, total, out=even, where=total > 1e-12)
+        yield WordAttention(item.sentence, item.words, item.names, weights)

@@ -1,0 +1,168 @@
+"""From a corpus to units and windows: what a tokenizing model will read, before it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..corpus import Corpus, Sentence, Units
+from ..errors import ModelError
+from .alignment import tokens_of_words
+from .base import Losses, Reading, Window
+from .layout import Layout, Place, lay_out, lay_out_pair
+from .rule import UnitRule
+from .tokens import Tokenizer, Tokens
+
+NO_TOKEN = "the tokenizer gives it no token"
+CUT_OFF = "behind the cut of a long sentence"
+SINK = "only the first token of a decoder"
+_CHUNK = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A unit that a sentence offers: its row, the places of its tokens, and its name."""
+
+    row: tuple[int, int, int, int]
+    places: list[Place]
+    name: str
+    why_empty: str = NO_TOKEN
+
+
+class Reader:
+    """Reads corpora for a model with a tokenizer, a length limit, and a direction."""
+
+    def __init__(self, tokenizer: Tokenizer, *, limit: int | None, causal: bool):
+        self.tokenizer = tokenizer
+        self.limit = limit
+        self.causal = causal
+
+    def read(self, corpus: Corpus, rule: UnitRule) -> Reading:
+        """Units and windows of a corpus."""
+        self._check(rule)
+        rows: list[tuple[int, int, int, int]] = []
+        windows: list[Window] = []
+        losses = Losses()
+        offered = 0
+        for number, sentence, tokens in self.tokens(corpus):
+            layout = self._lay_out(sentence, tokens, rule)
+            losses.windowed += len(layout.inputs) > 1
+            losses.cut_tokens += layout.n_cut
+            losses.cut_sentences += layout.n_cut > 0
+            contributions: list[list[tuple[int, int, float]]] = [[] for _ in layout.inputs]
+            for candidate in self._candidates(number, sentence, tokens, layout, rule, losses):
+                offered += 1
+                places = [p for p in candidate.places if not self.is_sink(p, rule)]
+                if not places:
+                    reason = SINK if candidate.places else candidate.why_empty
+                    losses.add(reason, f"{candidate.name!r} in {sentence.id}")
+                    continue
+                chosen = _pool(places, rule.pooling)
+                weight = 1.0 if rule.pooling == "max" else 1.0 / len(chosen)
+                for window, position in chosen:
+                    contributions[window].append((position, len(rows), weight))
+                rows.append(candidate.row)
+            for (ids, types), added in zip(layout.inputs, contributions, strict=True):
+                if added:
+                    windows.append(_window(number, ids, types, added))
+        return Reading(Units.from_rows(corpus, rule.kind, rows), windows, losses, rule, offered)
+
+    def tokens(self, corpus: Corpus) -> Iterator[tuple[int, Sentence, Tokens]]:
+        """The tokens of every sentence, a chunk of the corpus at a time."""
+        for start in range(0, len(corpus), _CHUNK):
+            chunk = corpus[start : start + _CHUNK]
+            encoded = self.tokenizer.encode([s.text for s in chunk])
+            for offset, (sentence, tokens) in enumerate(zip(chunk, encoded, strict=True)):
+                yield start + offset, sentence, tokens
+
+    def is_sink(self, place: Place, rule: UnitRule) -> bool:
+        """Whether a place is a decoder's position 0, which the rule leaves out."""
+        return self.causal and rule.first_token == "drop" and place[1] == 0
+
+    def _check(self, rule: UnitRule) -> None:
+        drops_first = self.causal and rule.first_token == "drop"
+        if drops_first and rule.kind == "sentence" and rule.pooling == "first":
+            raise ModelError(
+                "The first token of a decoder has seen nothing of the sentence, and is left out by "
+                "default. Pool by 'last' or 'mean', or ask for it with first_token='keep'."
+            )
+        template = self.tokenizer.single
+        special = (*template.prefix, *template.suffix)
+        if rule.pooling == "cls" and self.tokenizer.cls_id not in special:
+            raise ModelError(
+                "This model puts no classification token into its input, so there is nothing to pool "
+                "by 'cls'. Use 'mean', 'first' or 'last'."
+            )
+
+    def _lay_out(self, sentence: Sentence, tokens: Tokens, rule: UnitRule) -> Layout:
+        if rule.kind == "sentence" and sentence.text_b is not None:
+            second = self.tokenizer.encode([sentence.text_b])[0]
+            return lay_out_pair(self.tokenizer, tokens, second, rule, limit=self.limit)
+        return lay_out(self.tokenizer, tokens, rule, limit=self.limit, causal=self.causal)
+
+    def _candidates(
+        self,
+        number: int,
+        sentence: Sentence,
+        tokens: Tokens,
+        layout: Layout,
+        rule: UnitRule,
+        losses: Losses,
+    ) -> Iterator[_Candidate]:
+        """Every unit that the sentence offers."""
+        if rule.kind == "sentence":
+            row = (number, 0, 0, len(sentence.text))
+            yield _Candidate(row, self._sentence_places(layout, rule), sentence.text[:40])
+        elif rule.kind == "token":
+            end = len(sentence.text)
+            units: list[tuple[Place | None, tuple[int, int]]]
+            units = list(zip(layout.content, tokens.spans, strict=True))
+            if rule.special_tokens == "keep":
+                before = [(place, (0, 0)) for place in layout.prefix]
+                units = [*before, *units, *((place, (end, end)) for place in layout.suffix)]
+            for index, (place, span) in enumerate(units):
+                name = sentence.text[slice(*span)]
+                yield _Candidate((number, index, *span), [place] if place else [], name, CUT_OFF)
+        else:
+            unknown = self.tokenizer.unknown_id
+            for index, mine in enumerate(tokens_of_words(sentence.spans, tokens.spans)):
+                places = [place for t in mine if (place := layout.content[t]) is not None]
+                if len(places) < len(mine):
+                    places = []  # a word that is cut in two is lost: its last sub-word is not there
+                losses.unknown += any(tokens.ids[t] == unknown for t in mine)
+                row = (number, index, *sentence.spans[index])
+                why_empty = CUT_OFF if mine else NO_TOKEN
+                yield _Candidate(row, places, sentence.words[index], why_empty)
+
+    def _sentence_places(self, layout: Layout, rule: UnitRule) -> list[Place]:
+        if rule.pooling == "cls":
+            special = sorted([*layout.prefix, *layout.suffix])
+            return [p for p in special if layout.inputs[p[0]][0][p[1]] == self.tokenizer.cls_id][:1]
+        if rule.special_tokens == "keep":
+            return layout.places
+        return [place for place in layout.content if place]
+
+
+def _pool(places: list[Place], pooling: str) -> list[Place]:
+    """The places that a unit is made of."""
+    if pooling == "last":
+        return places[-1:]
+    if pooling == "first":
+        return places[:1]
+    return places
+
+
+def _window(
+    number: int, ids: list[int], types: list[int], added: list[tuple[int, int, float]]
+) -> Window:
+    positions, rows, weights = zip(*added, strict=True)
+    return Window(
+        number,
+        ids,
+        types,
+        np.array(positions, np.int32),
+        np.array(rows, np.int32),
+        np.array(weights, np.float32),
+    )

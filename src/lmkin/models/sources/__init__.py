@@ -1,0 +1,1 @@
+"""One file a model source; every module here registers itself with `model_source`."""

@@ -1,0 +1,49 @@
+"""Models that come inside an installed Python package, by the names that `import` knows."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from ...errors import ModelError
+from ..base import LanguageModel
+from ..loading import LoadOptions, model_source
+
+_PREFIX = "package:"
+
+
+def resolve_package(spec: str) -> str:
+    """The folder behind ``package:PACKAGE/FOLDER``; any other specification as it is."""
+    if not spec.startswith(_PREFIX):
+        return spec
+    package, _, folder = spec.removeprefix(_PREFIX).partition("/")
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        found = None
+    if found is None or not found.submodule_search_locations:
+        pip_name = package.replace("_", "-")
+        raise ModelError(
+            f"The Python package {package!r} is not installed here: pip install {pip_name}."
+        )
+    path = Path(found.submodule_search_locations[0]) / folder
+    if not path.is_dir():
+        raise ModelError(f"The Python package {package!r} has no folder {folder!r}.")
+    return str(path)
+
+
+@model_source(
+    "package",
+    summary="package:PACKAGE/FOLDER, a model inside an installed Python package",
+    claims=lambda spec: spec.startswith(_PREFIX),
+)
+def load_package(spec: str, options: LoadOptions) -> LanguageModel:
+    """Load a model from an installed package."""
+    from .huggingface import check_folder
+
+    folder = resolve_package(spec)
+    check_folder(folder)
+    from ..pretrained import load_pretrained
+
+    name = options.name or spec.removeprefix(_PREFIX).removesuffix("/model")
+    return load_pretrained(folder, options, name=name)

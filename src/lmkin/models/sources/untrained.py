@@ -1,0 +1,37 @@
+"""Untrained twins: the configuration and tokenizer of a model, with fresh weights."""
+
+from __future__ import annotations
+
+from ..base import LanguageModel
+from ..loading import LoadOptions, model_source
+from .huggingface import check_folder, display_name
+from .package import resolve_package
+
+_PREFIX = "untrained:"
+
+
+def split_seed(spec: str) -> tuple[str, int]:
+    """``untrained:SPEC@3`` → (``SPEC``, 3); the seed is 0 by default.
+
+    >>> split_seed("untrained:bert-base-cased@7")
+    ('bert-base-cased', 7)
+    """
+    inner = spec.removeprefix(_PREFIX)
+    base, at, seed = inner.rpartition("@")
+    return (base, int(seed)) if at and seed.isdigit() else (inner, 0)
+
+
+@model_source(
+    "untrained",
+    summary="untrained:SPEC[@seed], the twin of a model with fresh weights",
+    claims=lambda spec: spec.startswith(_PREFIX),
+)
+def load_untrained(spec: str, options: LoadOptions) -> LanguageModel:
+    """Load an untrained twin."""
+    inner, seed = split_seed(spec)
+    inner = resolve_package(inner)
+    check_folder(inner)
+    from ..pretrained import load_fresh
+
+    name = options.name or f"{_PREFIX}{display_name(inner)}@{seed}"
+    return load_fresh(inner, options, seed=seed, name=name)

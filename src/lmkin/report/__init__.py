@@ -1,0 +1,6 @@
+"""What is shown: charts, and the HTML report that holds them."""
+
+from .charts import save_picture, similarity_heatmap
+from .page import Chapter, Figure, Report
+
+__all__ = ["Chapter", "Figure", "Report", "save_picture", "similarity_heatmap"]
