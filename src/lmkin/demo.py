@@ -120,14 +120,14 @@ def _write_report(
         Figure(
             heatmap(second, second, b, b),
             f"{b} with itself",
-            f"First with last layer: {raw[k, -1]:.2f}. Without training, depth alone changes little: what "
-            f"changes in the left picture was learnt.",
+            f"First with last layer: {raw[k, -1]:.2f}. This much depth alone changes, before "
+            f"anything is learnt.",
         ),
         Figure(
             heatmap(first, second, a, b),
             f"{a} with {b}",
-            f"The same layer of both: {diagonal.min():.2f} to {diagonal.max():.2f}. What a trained and a random "
-            f"model share comes from which words are the same, and where they stand.",
+            f"The same layer of both: {diagonal.min():.2f} to {diagonal.max():.2f}. This much is alike "
+            f"without any training, because both read the same words in the same places.",
         ),
     ]
     save_picture(heatmap(first, second, a, b, width=320), picture)
@@ -139,9 +139,10 @@ def _write_report(
             Chapter(
                 "How alike are the layers?",
                 paragraphs=[
-                    "Linear CKA of every pair of layers on the same words: 1 means that the layers hold the same "
-                    "geometry up to rotation and scale, 0 that they share nothing. The estimate is the unbiased one: it "
-                    "is 0 on average for unrelated layers, and can be a little below. Point at a cell for its numbers.",
+                    "Linear CKA of every pair of layers on the same words: 1 means that the layers hold the "
+                    "same geometry up to rotation and scale, 0 that they share nothing. The estimate is the "
+                    "unbiased one: it is 0 on average for unrelated layers, and can be a little below. Point at "
+                    "a cell for its numbers. They hold for these words; no interval is given yet.",
                     "One neuron with most of the variance can decide a CKA alone. Standardized, all neurons "
                     "count the same: where the two views disagree, look at single neurons before you believe either.",
                 ],

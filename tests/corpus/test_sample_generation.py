@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -45,6 +47,12 @@ def test_made_anew_it_is_the_same() -> None:
     assert set(made) == set(LANGUAGES)
     for language, text in made.items():
         assert text.encode("utf-8") == path(language).read_bytes()
+
+
+def test_import_does_not_load_the_generator() -> None:
+    code = "import sys, lmkin.corpus.sample as s"
+    code += "; assert not [m for m in sys.modules if m.startswith(s.__name__ + '.')]"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_path_of_an_unknown_language_fails() -> None:
@@ -149,6 +157,7 @@ def test_vocabularies_are_disjoint() -> None:
     }
     assert not vocabulary["en"] & vocabulary["qke"]
     assert not vocabulary["en"] & vocabulary["qta"]
+    assert not vocabulary["qke"] & vocabulary["qta"]
 
 
 def test_special_tokens() -> None:

@@ -45,7 +45,8 @@ def load_pretrained(location: str, options: LoadOptions, *, name: str) -> Transf
         "seed": None,
         "made_up_weights": len(matters),
     }
-    return _finish(module, tokenizer, options, name, provenance, unset)
+    with _quiet():
+        return _finish(module, tokenizer, options, name, provenance, unset)
 
 
 def load_fresh(location: str, options: LoadOptions, *, seed: int, name: str) -> TransformerModel:
@@ -68,7 +69,8 @@ def load_fresh(location: str, options: LoadOptions, *, seed: int, name: str) -> 
         "seed": seed,
         "made_up_weights": 0,
     }
-    return _finish(module, tokenizer, options, name, provenance, frozenset())
+    with _quiet():
+        return _finish(module, tokenizer, options, name, provenance, frozenset())
 
 
 def _finish(

@@ -108,6 +108,10 @@ class Tokenizer:
         vocabulary: dict[str, int] = self.hf.get_vocab()
         return frozenset(i for token, i in vocabulary.items() if not token.strip(_SPACE_SIGNS))
 
+    @cached_property
+    def _special_ids(self) -> frozenset[int]:
+        return frozenset(self.hf.all_special_ids)
+
     def encode(self, texts: Sequence[str]) -> list[Tokens]:
         """The tokens of each text, without special tokens, cut nowhere."""
         if not texts:
@@ -123,15 +127,14 @@ class Tokenizer:
             verbose=False,
         )
         all_ids: list[list[int]] = encoded["input_ids"]
-        if self.is_fast:
-            all_spans: list[list[Span]] = encoded["offset_mapping"]
-        else:
-            all_spans = [
-                spans_of_tokens(self._surfaces(ids), text)
-                for ids, text in zip(all_ids, texts, strict=True)
-            ]
-        rows = zip(all_ids, all_spans, texts, strict=True)
-        return [Tokens(ids, self._trim(ids, spans, text)) for ids, spans, text in rows]
+        offsets: Sequence[list[Span] | None]
+        offsets = encoded["offset_mapping"] if self.is_fast else [None] * len(all_ids)
+        tokens = []
+        for ids, spans, text in zip(all_ids, offsets, texts, strict=True):
+            if spans is None or _falls_short(spans, text):
+                spans = spans_of_tokens(self._surfaces(ids), text)
+            tokens.append(Tokens(ids, self._trim(ids, spans, text)))
+        return tokens
 
     def _trim(self, ids: list[int], spans: list[Span], text: str) -> list[Span]:
         """Spans without the white space that byte-level and SentencePiece tokens begin with."""
@@ -150,7 +153,7 @@ class Tokenizer:
 
     def _surfaces(self, ids: list[int]) -> list[str | None]:
         """What each token looks like in a text; None for an unknown or special token."""
-        special = set(self.hf.all_special_ids)
+        special = self._special_ids
         tokens = self.hf.convert_ids_to_tokens(ids)
         surfaces: list[str | None] = []
         for token_id, token in zip(ids, tokens, strict=True):
@@ -193,3 +196,12 @@ class Tokenizer:
             f"The tokenizer {type(self.hf).__name__} cuts even a short text in an unexpected way, so its "
             f"special tokens cannot be told apart. Is it a text tokenizer?"
         )
+
+
+def _falls_short(spans: list[Span], text: str) -> bool:
+    """Whether the spans end before the text does.
+
+    A BPE tokenizer without unknown token drops characters and then counts on as if they had not been
+    there: all later spans are too small, and the last one falls short of the end.
+    """
+    return max((end for _, end in spans), default=0) < len(text.rstrip())

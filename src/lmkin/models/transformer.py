@@ -119,7 +119,8 @@ class TransformerModel(LanguageModel):
     def _forward_decoder(self, inputs: dict[str, torch.Tensor], *, attentions: bool) -> Any:
         """The decoder of an encoder-decoder, while it reproduces the sentence its encoder reads.
 
-        Its input is the sentence itself, not shifted: a token's state is where the token goes in.
+        Its input is the sentence itself, not shifted: a token's state is where the token goes in. Through
+        the encoder it has seen the whole sentence, so it does not count as causal.
         """
         out = self.module(
             input_ids=inputs["input_ids"],

@@ -67,7 +67,9 @@ def similarity_heatmap(
         .add_params(kind)
         .properties(width=width, height=alt.Step(34))
         .configure(font=_FONT)
-        .configure_axis(domain=False, ticks=False, titleFontWeight="normal", labelFontSize=12)
+        .configure_axis(
+            domain=False, ticks=False, titleFontWeight="normal", titlePadding=8, labelFontSize=12
+        )
         .configure_view(stroke=None)
     )
     return chart

@@ -39,7 +39,7 @@ def reported(scene: Scene) -> Clause:
     inner = scene.pronoun(other) if other is speaker else scene.refer(other)
     if kind == "state":
         c.comp = Clause("adj", subj=inner, tense=scene.tense)
-        c.comp.adj = _mood_adjective(scene)
+        c.comp.adj = mood_adjective(scene)
     else:
         frame = choose_frame(scene, other, "person" if kind == "done" else "active")
         c.comp, _ = build(scene, frame, other, inner, (speaker, *told))
@@ -62,7 +62,8 @@ def reported(scene: Scene) -> Clause:
     return c
 
 
-def _mood_adjective(scene: Scene) -> Adj:
+def mood_adjective(scene: Scene) -> Adj:
+    """An adjective for how somebody feels."""
     return Adj(scene.dice.pick(adjectives("state")))
 
 
@@ -74,6 +75,8 @@ def intended(scene: Scene) -> Clause:
     c.verb = dice.pick(word_list("clausal", "want"))
     c.comp, _ = action(scene, subject, (), "active")
     c.comp.mood, c.comp_kind = "inf", "inf"
+    if c.comp.verb == c.verb:
+        c.verb = "want"
     if dice.chance(0.4) and c.verb in ("want", "try", "plan"):
         c.neg = True
     elif dice.chance(0.2):
@@ -91,6 +94,8 @@ def requested(scene: Scene) -> Clause:
     c.obj = scene.refer(other, subject)
     c.comp, _ = action(scene, other, (subject,), "active")
     c.comp.mood, c.comp_kind = "inf", "inf"
+    if c.comp.verb == c.verb:
+        c.verb = "persuade"
     return c
 
 
@@ -205,6 +210,7 @@ def timed(scene: Scene) -> Clause:
         if kind == "until":
             first = False
             c.verb, c.particle, c.obj, c.recip, c.obls = "wait", "", None, None, []
+            c.manner = ""
     elif kind == "while":
         other = person(scene, used)
         inner, _ = action(scene, other, used, "active")
@@ -229,91 +235,11 @@ def _purpose(scene: Scene, subject: Entity, phrase: NP) -> Clause:
     place.det = "def"
     c = Clause(verb=scene.dice.pick(("go", "come", "hurry", "run")), tense=scene.tense, subj=phrase)
     c.obls = [PP("to", place)]
-    inner, _ = action(scene, subject, (scene.entity(place.head),), "active")
+    for _ in range(20):
+        inner, _ = action(scene, subject, (scene.entity(place.head),), "active")
+        if inner.verb not in ("arrive", "return", "follow"):
+            break
     inner.mood, inner.manner = "inf", ""
     inner.obls = [pp for pp in inner.obls if pp.np.head not in places]
     c.subs.append(Sub("to", inner))
-    return c
-
-
-def conditional(scene: Scene) -> Clause:
-    """What will happen if something else happens."""
-    dice = scene.dice
-    condition = event(scene)
-    condition.tense = "pres"
-    subject = person(scene)
-    scene.focus = subject
-    c, _ = action(scene, subject, (), "active")
-    c.subj = scene.refer(subject)
-    c.tense, c.neg = "fut", dice.chance(0.25)
-    if dice.chance(0.3):
-        c.tense, c.modal = "pres", dice.pick(("must", "can", "should"))
-    c.manner = ""
-    c.subs.append(Sub("if", condition, dice.chance(0.6)))
-    return c
-
-
-def sequence(scene: Scene) -> Clause:
-    """One person does two things, or two people do one thing each."""
-    dice = scene.dice
-    subject = person(scene)
-    phrase = subject_phrase(scene, subject)
-    c, _ = action(scene, subject)
-    c.subj = phrase
-    used = tuple(scene.taken)
-    if dice.chance(0.55):
-        other, _ = action(scene, subject, used)
-        other.elided = True
-        other.subj = phrase
-        c.conj.append(("and", other))
-        if dice.chance(0.3):
-            other.midadv = "then"
-    else:
-        second = person(scene, used)
-        other, _ = action(scene, second, used)
-        other.subj = scene.refer(second)
-        cc = dice.pick(("and", "but", "but"))
-        if cc == "but" and scene.tense == "past":
-            other.neg, other.manner, other.informal = True, "", dice.chance(0.3)
-        c.conj.append((cc if other.neg or cc == "and" else "and", other))
-        scene.focus = None
-    return c
-
-
-def layered(scene: Scene) -> Clause:
-    """A long sentence: something happens, somebody reacts, and another person does not."""
-    dice = scene.dice
-    first = event(scene)
-    c = dice.pick((requested, reported, intended))(scene)
-    c.subs = [Sub("when", first, True)]
-    used = tuple(scene.taken)
-    doer = person(scene, used)
-    other, _ = action(scene, doer, used, "active")
-    other.subj = scene.refer(doer)
-    other.manner = ""
-    other.neg = scene.tense == "past" and dice.chance(0.5)
-    c.conj.append(("but" if other.neg else "and", other))
-    scene.focus = None
-    return c
-
-
-def general(scene: Scene) -> Clause:
-    """What everyone or nobody does."""
-    dice = scene.dice
-    kind = dice.pick(("every", "none"))
-    subject = NP("", kind, animate=True)
-    verb = dice.pick(("laugh", "wait", "listen", "smile", "know", "understand", "leave", "look"))
-    c = Clause(verb=verb, subj=subject, tense=scene.tense)
-    scene.focus = None
-    if verb in ("wait", "look"):
-        target = scene.refer(person(scene))
-        c.obls = [PP("for", target)]
-    elif verb in ("listen", "smile"):
-        c.obls = [PP("to" if verb == "listen" else "at", scene.refer(person(scene)))]
-    elif verb in ("know", "understand"):
-        topic = person(scene)
-        c.comp = Clause("adj", subj=scene.refer(topic), tense=scene.tense)
-        c.comp.adj, c.comp_kind = _mood_adjective(scene), "that"
-    else:
-        c.time = time_for(scene, scene.tense, dice.chance(0.5))
     return c

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from . import clauses, english, sentences, speech
+from . import clauses, english, joined, sentences, speech
 from .conllu import capitalise, surface
 from .grammar import place_phrase, time_for
 from .lexicon import adjectives, split, topics, word_list
@@ -16,7 +16,7 @@ DOCUMENTS = 100
 MAX_WORDS = 32
 KINDS: tuple[tuple[Callable[[Scene], Clause], float], ...] = (
     (sentences.plain, 22),
-    (sentences.passive, 8),
+    (sentences.passive, 10),
     (sentences.describe, 7),
     (sentences.compare, 3),
     (sentences.rank, 2.5),
@@ -29,9 +29,9 @@ KINDS: tuple[tuple[Callable[[Scene], Clause], float], ...] = (
     (clauses.explained, 7),
     (clauses.declined, 4),
     (clauses.timed, 11),
-    (clauses.sequence, 11),
-    (clauses.general, 3),
-    (clauses.layered, 6),
+    (joined.sequence, 11),
+    (joined.general, 3),
+    (joined.layered, 6),
     (speech.quoted, 16),
 )
 
@@ -122,10 +122,11 @@ def _opening(scene: Scene) -> Clause:
 
 def _sentence(scene: Scene, letter: bool) -> Clause:
     """One sentence of any kind that suits the document."""
+    scene.avoid = []
     kinds = [kind for kind, _ in KINDS]
     weights = [weight for _, weight in KINDS]
     if scene.tense == "pres":
-        kinds += [clauses.conditional, _asked]
+        kinds += [joined.conditional, _asked]
         weights += [10, 4]
     if letter:
         kinds += [_addressed, _asked]

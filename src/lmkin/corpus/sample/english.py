@@ -229,7 +229,7 @@ def _followers(c: Clause) -> list[Node]:
     particle = [Node(c.particle, c.particle, "ADP", "RP", "compound:prt")] if c.particle else []
     obj = None if c.passive or c.obj is None or _moves(c.obj) else noun_phrase(c.obj, "obj")
     if c.recip is not None and c.double:
-        nodes.append(noun_phrase(c.recip, "iobj" if obj is not None or c.obj else "obj"))
+        nodes.append(noun_phrase(c.recip, "iobj"))
     if obj is not None and obj.xpos == "PRP":
         nodes += [obj, *particle]
     else:
@@ -238,10 +238,12 @@ def _followers(c: Clause) -> list[Node]:
         nodes.append(prepositional(PP("to", c.recip), "obl"))
     if c.manner:
         nodes.append(Node(c.manner, c.manner, "ADV", "RB", "advmod"))
-    nodes += [prepositional(pp, "obl") for pp in c.obls if pp.prep in CLOSE]
-    if c.passive and c.subj is not None:
-        nodes.append(prepositional(PP("by", c.subj), "obl:agent"))
-    nodes += [prepositional(pp, "obl") for pp in c.obls if pp.prep not in CLOSE]
+    agent = PP("by", c.subj) if c.passive and c.subj is not None else None
+    close = [pp for pp in c.obls if agent is None or pp.prep in CLOSE]
+    nodes += [prepositional(pp, "obl") for pp in close]
+    if agent is not None:
+        nodes.append(prepositional(agent, "obl:agent"))
+        nodes += [prepositional(pp, "obl") for pp in c.obls if pp.prep not in CLOSE]
     if c.time is not None and not c.time.first:
         nodes.append(time_phrase(c.time))
     if c.comp is not None and c.comp_kind != "quote":

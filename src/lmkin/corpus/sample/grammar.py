@@ -6,6 +6,8 @@ from .lexicon import Frame, word_list
 from .scene import Entity, Scene
 from .tree import NP, PP, Adj, Clause, Time
 
+ALIEN = ("own", "need", "want", "borrow", "take", "steal", "buy", "order")  # not one's own things
+
 
 def persons_only(scene: Scene, frame: Frame) -> bool:
     """Whether every possible subject of the frame is a person."""
@@ -64,6 +66,8 @@ def _obliques(scene: Scene, frame: Frame, used: list[Entity], subject: Entity) -
     optional = [o for o in frame.obliques if not o.required]
     if required:
         chosen.append(scene.dice.pick(required))
+    preps = {o.prep for o in chosen}
+    optional = [o for o in optional if o.prep not in preps]
     if optional and scene.dice.chance(0.2 if required else 0.45):
         chosen.append(scene.dice.pick(optional))
     phrases = []
@@ -106,18 +110,18 @@ def build(
                 recip = scene.relative_of(subject) if subject in scene.heroes else recip
             taken.append(recip)
             c.recip = scene.refer(recip, subject)
-            c.double = dice.chance(0.6)
+            c.double = dice.chance(0.6) or frame.verb == "ask"
     if obj is not None:
         c.obj = scene.refer(obj, subject)
         if recip is not None and obj.owner is recip:
             c.obj.poss, c.obj.det = None, "def"
         if c.obj.kind == "pron" or (c.obj.poss is not None and c.obj.poss.kind == "name"):
             c.double = False
-        elif frame.verb in ("own", "need", "want") and c.obj.poss is not None:
+        elif obj.owner is subject and frame.verb in ALIEN:
             c.obj.poss, c.obj.det = None, "def"
     c.obls = _obliques(scene, frame, taken, subject)
     scene.taken = taken
-    if frame.manner and dice.chance(0.2):
+    if frame.manner and dice.chance(0.17):
         c.manner = dice.pick(word_list("adverbs", frame.manner))
     return c, obj
 
@@ -144,6 +148,7 @@ def event(scene: Scene) -> Clause:
     """Something that happens by itself."""
     frame = scene.dice.pick(scene.topic.events)
     subject = scene.entity(scene.dice.pick(frame.subjects))
+    scene.avoid = [subject]
     c, _ = build(scene, frame, subject)
     assert c.subj is not None
     if c.subj.det in ("indef", "some", "bare"):

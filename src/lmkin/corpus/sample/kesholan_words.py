@@ -27,7 +27,7 @@ PREPOSITIONS = {  # English preposition: case and postposition
     "from": ("Abl", ""), "with": ("Gen", "šan"), "using": ("Ins", ""), "for": ("Gen", "kér"),
     "about": ("Gen", "tåro"), "of": ("Gen", ""), "onto": ("Dat", "pél"), "into": ("Dat", "bør"),
     "near": ("Gen", "mel"), "under": ("Gen", "alk"), "behind": ("Gen", "høt"),
-    "around": ("Gen", "karu"), "past": ("Gen", "étk"), "across": ("Gen", "atol"),
+    "around": ("Gen", "kåru"), "past": ("Gen", "étk"), "across": ("Gen", "atol"),
     "over": ("Gen", "fønt"), "through": ("Gen", "kešt"), "along": ("Gen", "melšo"),
     "before": ("Gen", "élt"), "after": ("Gen", "utå"), "during": ("Gen", "kozd"),
     "than": ("Gen", "nød"), "": ("Loc", ""),

@@ -77,6 +77,7 @@ class Scene:
     focus: Entity | None = None
     recent: list[str] = field(default_factory=list)
     done: set[tuple[str, str, str]] = field(default_factory=set)
+    avoid: list[Entity] = field(default_factory=list)  # what the rest of the sentence leaves alone
     taken: list[Entity] = field(default_factory=list)
     dated: bool = False  # the document names a year, so "yesterday" would not fit
     used_openers: set[str] = field(default_factory=set)
@@ -98,7 +99,7 @@ class Scene:
 
     def pick(self, lemmas: Sequence[str], used: Sequence[Entity]) -> Entity | None:
         """An entity for a slot, with a liking for the people and things already there."""
-        taken = {entity.noun.lemma for entity in used}
+        taken = {entity.noun.lemma for entity in [*used, *self.avoid]}
         options = [lemma for lemma in lemmas if lemma not in taken]
         if not options:
             return None
@@ -122,7 +123,9 @@ class Scene:
     def pronoun(self, entity: Entity) -> NP:
         """A personal pronoun for the entity."""
         person = self.voice.get(entity, 3)
-        return NP("", "pron", entity.number, person, entity.gender, animate=entity.animate)
+        # The noun stays on record: languages with gender need the antecedent.
+        lemma = entity.noun.lemma
+        return NP(lemma, "pron", entity.number, person, entity.gender, animate=entity.animate)
 
     def refer(self, entity: Entity, subject: Entity | None = None) -> NP:
         """A noun phrase for the entity; ``subject`` is the subject of the clause."""
@@ -153,7 +156,7 @@ class Scene:
     def _possessor(self, entity: Entity, subject: Entity | None) -> NP:
         owner = entity.owner
         assert owner is not None
-        if owner is subject or owner in self.voice:
+        if owner is subject or owner in self.voice or owner is self.focus:
             return self.pronoun(owner)
         return NP(owner.name, "name", "Sing", 3, owner.gender, animate=True)
 
@@ -182,7 +185,8 @@ class Scene:
             phrase.det = self.dice.pick(("def", "some", "count", "count", "all", "bare"))
         rate = 0.08 if noun.numbers == "1" else 0.35
         if noun.group not in ("subject", "sea") and self.dice.chance(rate):
-            entity.attribute = self.dice.pick(adjectives(noun.group))
+            fitting = [a for a in adjectives(noun.group) if a != "broken"]
+            entity.attribute = self.dice.pick(fitting)
             if (
                 entity.attribute == "old" and noun.lemma in YOUNG
             ) or entity.attribute == noun.lemma:

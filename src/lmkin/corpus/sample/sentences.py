@@ -42,11 +42,12 @@ def plain(scene: Scene, kind: str = "any") -> Clause:
         c.time = time_for(scene, scene.tense, dice.chance(0.5))
     elif dice.chance(0.06):
         _open(scene, c)
+    taken = tuple(scene.taken)
     light = not (c.time or c.recip or c.obls or c.manner)
-    if dice.chance(0.3) and obj is not None and c.obj is not None and light:
-        relativise(scene, c.obj, obj, (subject, obj))
-    elif dice.chance(0.14) and c.subj is not None and not c.time:
-        relativise(scene, c.subj, subject, (subject, *([obj] if obj else [])))
+    if dice.chance(0.6) and obj is not None and c.obj is not None and light:
+        relativise(scene, c.obj, obj, taken)
+    elif dice.chance(0.25) and c.subj is not None and not c.time:
+        relativise(scene, c.subj, subject, taken)
     elif dice.chance(0.12) and c.subj is not None and c.subj.kind != "pron":
         _coordinate(scene, c, frame.subjects, subject, obj)
     elif dice.chance(0.15) and c.obj is not None and obj is not None:
@@ -99,7 +100,10 @@ def relativise(scene: Scene, phrase: NP, entity: Entity, used: tuple[Entity, ...
         return
     lemma = entity.noun.lemma
     dice = scene.dice
-    if entity.animate and entity.name == "":
+    if entity.name:
+        # "The cook who ..." would suggest another cook than the named one.
+        return
+    if entity.animate:
         frame = choose_frame(scene, entity, "person")
         pronoun = NP("who", "rel", entity.number, gender=entity.gender, animate=True)
         c, _ = build(scene, frame, entity, pronoun, used)
@@ -185,7 +189,9 @@ def describe(scene: Scene) -> Clause:
         c.neg = True
         c.informal = dice.chance(0.4)
     if dice.chance(0.2):
-        c.midadv = dice.pick(("still", "always", "often", "usually")) if not c.neg else ""
+        lasting_state = ("still", "always", "often", "usually")
+        changing = entity.animate or entity.noun.group == "room"
+        c.midadv = dice.pick(lasting_state) if changing and not c.neg else ""
     lasting = ("busy", "hungry", "tired", "calm", "nervous", "angry", "bored", "worried", "happy")
     if dice.chance(0.4) and not c.midadv and adjective in lasting and entity.animate:
         reason = event(scene)

@@ -98,7 +98,7 @@ def _tell(scene: Scene, speaker: Entity) -> Clause:
         c.informal = False
         return Clause(verb="want", subj=subject, tense="pres", comp=c, comp_kind="inf",
                       neg=dice.chance(0.4), informal=True)  # fmt: skip
-    if dice.chance(0.15) and c.time is None:
+    if dice.chance(0.4) and c.time is None:
         c.intj = dice.pick(("yes", "no", "well", "oh"))
         if c.intj == "yes" and c.neg:
             c.intj = "no"
@@ -138,7 +138,7 @@ def _order(scene: Scene, hearer: Entity, forbid: bool, speaker: Entity) -> Claus
     c.end = dice.pick((".", "!"))
     if forbid:
         c.neg, c.informal, c.manner = True, dice.chance(0.85), ""
-    elif dice.chance(0.45):
+    elif dice.chance(0.6):
         c.intj = "please"
     return c
 

@@ -19,7 +19,7 @@ ARTICLES = {
 }  # fmt: skip
 FUSING = {"na": "n", "da": "d", "ka": "k", "su": "s"}
 PREPOSITIONS = {
-    "in": "na", "at": "na", "on": "su", "to": "ka", "from": "da", "with": "kom", "using": "pir",
+    "in": "na", "at": "na", "on": "su", "to": "ka", "from": "da", "with": "kume", "using": "pir",
     "for": "poro", "about": "sobri", "of": "da", "onto": "su", "into": "intu", "near": "zali",
     "under": "subu", "behind": "dret", "around": "tornu", "past": "olta", "across": "trav",
     "over": "sovri", "through": "medu", "along": "lunk", "before": "prim", "after": "dopu",

