@@ -6,6 +6,7 @@ import importlib.util
 import os
 from pathlib import Path
 
+import families
 import pytest
 
 import lmkin
@@ -43,3 +44,30 @@ def minilm_spec() -> str:
 @pytest.fixture(scope="session")
 def minilm(minilm_spec: str) -> lmkin.LanguageModel:
     return lmkin.load_model(minilm_spec, name="MiniLM")
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory):
+    """The saved tiny model of a family, as a Hugging Face folder; built once."""
+    built: dict[str, Path] = {}
+
+    def folder(family: families.Family | str) -> Path:
+        if isinstance(family, str):
+            family = next(f for f in families.FAMILIES if f.name == family)
+        if family.name not in built:
+            name = family.name.split(" ")[0]
+            built[family.name] = families.build(family, tmp_path_factory.mktemp(name) / name)
+        return built[family.name]
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tricky() -> lmkin.Corpus:
+    return families.tricky_corpus()
+
+
+@pytest.fixture
+def tiny(model_folder) -> lmkin.LanguageModel:
+    """A tiny BERT."""
+    return lmkin.load_model(model_folder("bert"), name="tiny")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import string
 
 import pytest
@@ -17,7 +18,7 @@ def cut_text(draw) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]:
 
     def segmentation() -> list[tuple[int, int]]:
         cuts = sorted(draw(st.sets(st.integers(0, len(text)), max_size=12)) | {0, len(text)})
-        pieces = list(zip(cuts, cuts[1:], strict=False))
+        pieces = list(itertools.pairwise(cuts))
         return [p for p in pieces if draw(st.integers(0, 4)) > 0]
 
     return text, segmentation(), segmentation()

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import families
 import numpy as np
 import pytest
@@ -21,7 +23,7 @@ def test_windows_cover_everything_and_overlap(length: int, size: int, overlap: i
     windows = cut(length, size, rule(overlap=overlap))
     assert {t for a, b in windows for t in range(a, b)} == set(range(length))
     assert all(b - a <= size for a, b in windows)
-    for (_, end), (start, _) in zip(windows, windows[1:], strict=False):
+    for (_, end), (start, _) in itertools.pairwise(windows):
         assert end - start >= min(overlap, size - 1)
 
 

@@ -20,11 +20,13 @@ from ..progress import progress_bar
 from .activations import Activations
 from .batching import batches, shard_ranges
 from .resources import require_disk, require_memory
-from .store import FORMAT, StoreWriter, open_activations, run_key, shard_entries
+from .store import FORMAT, StoreWriter, run_key, shard_entries
 
 DTYPES = ("float32", "float16")
 BATCH_TOKENS = 2048
-SHARD_BYTES = 256_000_000
+SHARD_BYTES = 128_000_000
+_BATCHES_PER_SHARD = 4
+"""At least: batches are sorted by length inside a shard, and a few long ones would waste padding."""
 _OVERHEAD = 1.05
 _LIBRARIES = ("lmkin", "numpy", "torch", "transformers", "tokenizers", "safetensors")
 
@@ -94,8 +96,8 @@ def extract(
     width = sum(model.widths[n] for n in chosen)
     row_bytes = width * np.dtype(dtype).itemsize
     manifest = _manifest(model, reading, chosen, dtype)
-    rows_per_shard = max(1, shard_bytes // row_bytes)
-    manifest["shards"] = shard_entries(shard_ranges(_rows_by_sentence(reading), rows_per_shard))
+    rows = rows_per_shard(shard_bytes, row_bytes, batch_tokens)
+    manifest["shards"] = shard_entries(shard_ranges(_rows_by_sentence(reading), rows))
 
     size = len(reading.units) * row_bytes
     if out is None:
@@ -103,24 +105,22 @@ def extract(
             "Give a folder (out=…) to keep the activations on disk, or fewer layers (layers=[…])."
         )
         require_memory(int(size * _OVERHEAD), remedy)
-        ranges = [(0, len(reading.units))]
         run = _Run(model, reading, chosen, dtype, batch_tokens)
         with progress_bar(model.name, len(reading.units), f"{units}s", show=progress) as advance:
-            pieces = [run.shard(start, stop, advance) for start, stop in ranges]
-        return Activations(reading.units, pieces, manifest)
+            buffers = run.buffers(len(reading.units))
+            everything = run.fill(buffers, 0, len(reading.units), advance)
+        return Activations(reading.units, [everything], manifest)
 
     folder = Path(out)
     if not folder.exists():
         require_disk(int(size * _OVERHEAD), folder)
     writer = StoreWriter(folder, manifest, reading.units, overwrite=overwrite)
     _fill(writer, _Run(model, reading, chosen, dtype, batch_tokens), units, progress)
-    writer.finish()
-    # Its shards were checked when they were found or written just now.
-    return open_activations(folder, verify=False)
+    return writer.finish(reading.units)
 
 
 def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> None:
-    """Compute the shards that are not there yet; the last one is written while the next is run."""
+    """Compute the shards that are not there yet; one is written while the next is run."""
     done = sum(
         stop - start for i, (start, stop) in enumerate(writer.ranges) if i in writer.finished
     )
@@ -129,16 +129,21 @@ def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> 
         progress_bar(run.model.name, total, f"{units}s", done=done, show=progress) as advance,
         ThreadPoolExecutor(max_workers=1) as pool,
     ):
+        todo = [n for n in range(len(writer.ranges)) if n not in writer.finished]
+        largest = max((stop - start for start, stop in writer.ranges), default=0)
+        # Two sets of buffers take turns: fresh memory for every shard would cost page faults.
+        sets = [run.buffers(largest) for _ in todo[:2]]
         pending: Future[None] | None = None
-        for number, (start, stop) in enumerate(writer.ranges):
-            if number in writer.finished:
-                continue
-            layers = run.shard(start, stop, advance)
+        for turn, number in enumerate(todo):
+            layers = run.fill(sets[turn % 2], *writer.ranges[number], advance)
             if pending is not None:
                 pending.result()
             pending = pool.submit(writer.write, number, layers)
         if pending is not None:
             pending.result()
+
+
+Buffers = dict[int, NDArray[np.float32]]
 
 
 class _Run:
@@ -165,21 +170,32 @@ class _Run:
         low, high = np.searchsorted(self._firsts, [start, stop])
         return self.reading.windows[low:high]
 
-    def shard(self, start: int, stop: int, advance: Any) -> dict[int, NDArray[Any]]:
-        """All layers of a range of rows."""
-        empty = -np.inf if self.reduce == "max" else 0.0
-        buffers = {
-            n: np.full((stop - start, self.model.widths[n]), empty, np.float32) for n in self.layers
-        }
+    def buffers(self, rows: int) -> Buffers:
+        """Memory for so many rows of every layer."""
+        return {n: np.empty((rows, self.model.widths[n]), np.float32) for n in self.layers}
+
+    def fill(
+        self, buffers: Buffers, start: int, stop: int, advance: Any
+    ) -> dict[int, NDArray[Any]]:
+        """All layers of a range of rows, computed into ``buffers``."""
+        parts = {n: buffer[: stop - start] for n, buffer in buffers.items()}
+        # Without windows every row comes whole, from one batch; else its pieces are joined.
+        joins = self.reading.losses.windowed > 0
+        if joins:
+            for part in parts.values():
+                part.fill(-np.inf if self.reduce == "max" else 0.0)
         for batch, rows, vectors in self.batches(start, stop):
+            places = rows - start
             for n, values in zip(self.layers, vectors, strict=True):
                 self._check_finite(values, n, batch)
-                if self.reduce == "max":
-                    buffers[n][rows - start] = np.maximum(buffers[n][rows - start], values)
+                if not joins:
+                    parts[n][places] = values
+                elif self.reduce == "max":
+                    parts[n][places] = np.maximum(parts[n][places], values)
                 else:
-                    buffers[n][rows - start] += values
+                    parts[n][places] += values
             advance(len(rows))
-        return {n: self._cast(buffer, n) for n, buffer in buffers.items()}
+        return {n: self._cast(part, n) for n, part in parts.items()}
 
     def batches(
         self, start: int, stop: int
@@ -261,6 +277,12 @@ def choose_layers(layers: str | Sequence[int], n_layers: int) -> list[int]:
         got = f"no layer {wrong[0]}" if wrong else "no layer asked for"
         raise LmkinError(f"{got}: the model has the layers 0 to {n_layers - 1}, 0 the embeddings.")
     return sorted({n % n_layers for n in numbers})
+
+
+def rows_per_shard(shard_bytes: int, row_bytes: int, batch_tokens: int) -> int:
+    """Rows of a shard: by its size, but not fewer than a few batches are made of."""
+    few = min(_BATCHES_PER_SHARD * batch_tokens, 4 * shard_bytes // row_bytes)
+    return max(1, shard_bytes // row_bytes, few)
 
 
 def _rows_by_sentence(reading: Reading) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 from ..corpus import Corpus
 from ..models import LanguageModel, Reading, UnitRule
 from .batching import batches
-from .extraction import BATCH_TOKENS, SHARD_BYTES, choose_layers, read_units
+from .extraction import BATCH_TOKENS, SHARD_BYTES, choose_layers, read_units, rows_per_shard
 
 _TRIALS = 4
 
@@ -52,7 +52,8 @@ def plan_extraction(
     width = sum(model.widths[n] for n in chosen)
     disk = len(reading.units) * width * np.dtype(dtype).itemsize
     # One shard is written while the next is filled, in float32; the model keeps all its layers for a batch.
-    shard = min(shard_bytes * 4 // np.dtype(dtype).itemsize, len(reading.units) * width * 4)
+    rows = rows_per_shard(shard_bytes, width * np.dtype(dtype).itemsize, batch_tokens)
+    shard = min(rows, len(reading.units)) * width * 4
     batch = max(padded) * sum(model.widths) * 4 * 4
     return Plan(
         units=len(reading.units),

@@ -199,9 +199,14 @@ class StoreWriter:
             self.folder / entry["file"], layers, key=self.manifest["key"], start=start, stop=stop
         )
 
-    def finish(self) -> None:
-        """Declare the store complete."""
+    def finish(self, units: Units) -> Activations:
+        """Declare the store complete, and open it."""
         self._write_manifest("complete")
+        shards = [
+            _open_shard(self.folder, entry, self.manifest) for entry in self.manifest["shards"]
+        ]
+        layers = [shard.layers for shard in shards]
+        return Activations(units, layers, self.manifest, path=self.folder)
 
     def _write_manifest(self, status: str) -> None:
         self.manifest["status"] = status

@@ -110,7 +110,7 @@ def command(
     ] = 2048,
     shard_mb: Annotated[
         float, typer.Option(help="Size of a file of the store, in MB.", rich_help_panel=_RUN)
-    ] = 256,
+    ] = 128,
     threads: Annotated[
         int | None, typer.Option(help="CPU threads. Default: all cores.", rich_help_panel=_RUN)
     ] = None,

@@ -11,6 +11,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import SupportsIndex, overload
 
+import numpy as np
+
 from ..errors import CorpusError, did_you_mean
 from .sentence import Sentence
 
@@ -18,7 +20,8 @@ from .sentence import Sentence
 class Corpus(Sequence[Sentence]):
     """An immutable list of sentences.
 
-    ``corpus[3]`` is a sentence; ``corpus[:100]`` and ``corpus[[5, 2, 8]]`` are corpora.
+    ``corpus[3]`` is a sentence; ``corpus[:100]``, ``corpus[[5, 2, 8]]`` and ``corpus[mask]``, with
+    a True or False for every sentence, are corpora.
     """
 
     def __init__(self, sentences: Iterable[Sentence], *, name: str = "corpus", format: str = ""):
@@ -42,7 +45,9 @@ class Corpus(Sequence[Sentence]):
         if isinstance(index, slice):
             return self._with(self._sentences[index])
         if isinstance(index, Iterable):
-            return self._with(self._sentences[int(i)] for i in index)
+            rows = list(index)
+            chosen = np.arange(len(self))[rows] if rows else ()
+            return self._with(self._sentences[i] for i in chosen)
         return self._sentences[index]
 
     def __eq__(self, other: object) -> bool:

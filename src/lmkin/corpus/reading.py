@@ -6,6 +6,7 @@ import gzip
 import importlib
 import inspect
 import pkgutil
+import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -140,57 +141,69 @@ def _detect(path: Path, formats: dict[str, Format]) -> Format:
 
 
 def _head(path: Path, size: int = 1 << 16) -> Head:
-    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
     if path.is_dir():
-        return Head(path, suffix)
-    with _open(path) as file:
-        data = file.read(size)
+        return Head(path, suffix_of(path))
+    data = _read_bytes(path, size)
     # The block may end in the middle of a character or a line: leave the last line out.
     whole = data if len(data) < size else data[: data.rfind(b"\n") + 1]
     try:
         text = whole.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = ""
-    return Head(path, suffix.lower(), [] if "\0" in text else text.split("\n"))
+    return Head(path, suffix_of(path), [] if "\0" in text else split_lines(text))
 
 
-def _open(path: Path) -> Any:
-    return gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
+def suffix_of(path: Path) -> str:
+    """The extension in lower case; that of the file inside for ``.gz``."""
+    return Path(path.stem if path.suffix == ".gz" else path).suffix.lower()
+
+
+def _read_bytes(path: Path, size: int = -1) -> bytes:
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
+            return file.read(size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CorpusError(f"{path}: cannot be read ({error}).") from None
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:
     """The whole text of a file; a clear error if it is empty or not in that encoding."""
     if path.is_dir():
         raise CorpusError(f"{path} is a folder; this format is read from a file.")
-    with _open(path) as file:
-        data: bytes = file.read()
-    if not data.strip():
-        raise CorpusError(f"{path}: the file is empty.")
+    data = _read_bytes(path)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     try:
         text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        # Not ``data``: a byte order mark is cut off before the positions are counted.
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise CorpusError(
-            f"{path}, line {line}: not valid {encoding} (byte 0x{data[error.start]:02x}). Convert "
-            f"the file to UTF-8, or say how it is encoded, e.g. encoding='latin-1'."
+            f"{path}, line {line}: not valid {encoding} (byte 0x{error.object[error.start]:02x}). "
+            f"Convert the file to UTF-8, or say how it is encoded, e.g. encoding='latin-1'."
         ) from None
     except LookupError:
         raise CorpusError(f"Python knows no encoding {encoding!r}; try 'utf-8'.") from None
+    if not text.strip():
+        raise CorpusError(f"{path}: the file is empty.")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise at(path, line, "a NUL character; the file is binary, or encoded otherwise.")
     return text
 
 
 def read_lines(path: Path, encoding: str = "utf-8") -> list[str]:
-    """The lines of a text file without their ends.
+    """The lines of a text file without their ends."""
+    return split_lines(read_text(path, encoding))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text without their ends.
 
     Only line feeds end a line: ``str.splitlines`` would also cut at U+2028 and the like, which
     stand inside sentences of web text.
     """
-    lines = read_text(path, encoding).replace("\r\n", "\n").split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return lines
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def at(path: Path, line: int, problem: str) -> CorpusError:

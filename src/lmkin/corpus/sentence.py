@@ -23,7 +23,7 @@ class Sentence:
     text: str
     spans: tuple[Span, ...] = ()
     words: tuple[str, ...] = ()
-    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tags: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     id: str = ""
     document: str | None = None
     text_b: str | None = None
@@ -54,15 +54,16 @@ class Sentence:
         return len(self.spans)
 
     def to_dict(self) -> dict[str, Any]:
-        """The sentence as plain data; what is empty is left out."""
+        """The sentence as plain data; what it does not have is left out."""
         data: dict[str, Any] = {"text": self.text, "spans": [list(s) for s in self.spans]}
         if self.words != tuple(self.text[a:b] for a, b in self.spans):
             data["words"] = list(self.words)
         if self.tags:
             data["tags"] = {name: list(self.tags[name]) for name in sorted(self.tags)}
-        for name in ("id", "document", "text_b", "label"):
-            value = getattr(self, name)
-            if value is not None and value != "":
+        if self.id:
+            data["id"] = self.id
+        for name in ("document", "text_b", "label"):
+            if (value := getattr(self, name)) is not None:
                 data[name] = value
         return data
 

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
+from functools import cache
 
+from ..errors import CorpusError, did_you_mean
 from .sentence import Span
 
-_WORD_RULES = {
-    "whitespace": re.compile(r"\S+"),
+WORD_RULES = ("whitespace", "punctuation")
+
+
+@cache
+def _word_rule(rule: str) -> re.Pattern[str]:
+    if rule not in WORD_RULES:
+        raise CorpusError(f"Unknown words={rule!r}. {did_you_mean(rule, WORD_RULES)}")
+    if rule == "whitespace":
+        return re.compile(r"\S+")
+    # \w knows neither marks (the vowels of Hindi, accents apart from their letter) nor the joiners.
+    marks = "".join(c for c in map(chr, range(0x20000)) if unicodedata.category(c)[0] == "M")
+    marks += "\u200c\u200d"
+    run = rf"\w[\w{marks}]*"
     # A run of letters, digits and marks (with inner apostrophes and hyphens), or one other sign.
-    "punctuation": re.compile(r"\w+(?:['’\-]\w+)*|[^\w\s]"),
-}
-WORD_RULES = tuple(_WORD_RULES)
+    return re.compile(rf"{run}(?:['’\-]{run})*|[^\w\s][{marks}]*")
 
 
 def split_words(text: str, rule: str = "whitespace") -> tuple[Span, ...]:
@@ -20,7 +32,7 @@ def split_words(text: str, rule: str = "whitespace") -> tuple[Span, ...]:
 
     ``whitespace``: what stands between white space. ``punctuation``: punctuation stands alone.
     """
-    return tuple(match.span() for match in _WORD_RULES[rule].finditer(text))
+    return tuple(match.span() for match in _word_rule(rule).finditer(text))
 
 
 def locate(words: Sequence[str], text: str, space_marks: str = "") -> tuple[Span, ...] | int:

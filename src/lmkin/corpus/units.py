@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -97,8 +99,7 @@ class Units:
         bounds = np.flatnonzero(np.diff(self.sentence, prepend=-1, append=-2))
         for start, end in pairwise(bounds):
             sentence = self.corpus[self.sentence[start]]
-            text = sentence.text + "\0" + (sentence.text_b or "")
-            digest.update(text.encode("utf-8", "surrogatepass") + b"\0\n")
+            digest.update(json.dumps([sentence.text, sentence.text_b, int(end - start)]).encode())
             digest.update(columns[start:end].tobytes())
         return digest.hexdigest()
 
@@ -110,15 +111,26 @@ def first_difference(a: Units, b: Units) -> str | None:
     if a.kind != b.kind:
         return f"one has {a.kind}s, the other {b.kind}s"
     for row in range(min(len(a), len(b))):
-        same_text = a.corpus[a.sentence[row]].text == b.corpus[b.sentence[row]].text
-        here = (a.index[row], a.start[row], a.end[row])
-        if not same_text or here != (b.index[row], b.start[row], b.end[row]):
-            return f"row {row} is {a.describe(row)} in one and {b.describe(row)} in the other"
-    if len(a) == len(b):
-        return "the second texts of their sentence pairs differ"
+        differs = next((p for p, of in _PARTS.items() if of(a, row) != of(b, row)), None)
+        if differs:
+            one, other = a.describe(row), b.describe(row)
+            if one != other:
+                return f"row {row} is {one} in one and {other} in the other"
+            return f"row {row} is {one} in both, but {differs} differs"
     longer = a if len(a) > len(b) else b
     row = min(len(a), len(b))
     return (
         f"one has {len(a):,} rows, the other {len(b):,}; the first that only one has is row {row}, "
         f"{longer.describe(row)}"
     )
+
+
+# What the hash of a row covers.
+_PARTS: dict[str, Callable[[Units, int], object]] = {
+    "its place": lambda u, row: (u.index[row], u.start[row], u.end[row]),
+    "the text of its sentence": lambda u, row: u.corpus[u.sentence[row]].text,
+    "the second text of its sentence pair": lambda u, row: u.corpus[u.sentence[row]].text_b,
+    "whether it begins a sentence": lambda u, row: (
+        row == 0 or u.sentence[row] != u.sentence[row - 1]
+    ),
+}

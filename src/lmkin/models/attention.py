@@ -101,17 +101,18 @@ def _item(
     rule: UnitRule,
 ) -> _Item | None:
     ids, types = layout.inputs[0]
+    drops_first = model.reader.drops_first(rule)
     units: list[tuple[int, int, str, list[int]]] = []  # (first position, word, name, positions)
     for word, mine in enumerate(tokens_of_words(spans, tokens.spans)):
         places = [place for t in mine if (place := layout.content[t]) is not None]
-        positions = [p for w, p in places if not model.reader.is_sink((w, p), rule)]
+        positions = [p for _, p in places if p > 0 or not drops_first]
         if positions:
             units.append((positions[0], word, names[word], positions))
     if not units:
         return None
     if rule.special_tokens == "keep":
         for place in (*layout.prefix, *layout.suffix):
-            if not model.reader.is_sink(place, rule):
+            if place[1] > 0 or not drops_first:
                 name = str(model.tokenizer.hf.convert_ids_to_tokens(ids[place[1]]))
                 units.append((place[1], -1, name, [place[1]]))
         units.sort(key=lambda unit: (unit[0], unit[1]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ SINK = "only the first token of a decoder"
 _CHUNK = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     """A unit that a sentence offers: its row, the places of its tokens, and its name."""
 
     row: tuple[int, int, int, int]
@@ -46,6 +45,7 @@ class Reader:
         windows: list[Window] = []
         losses = Losses()
         offered = 0
+        drops_first = self.drops_first(rule)
         for number, sentence, tokens in self.tokens(corpus):
             layout = self._lay_out(sentence, tokens, rule)
             losses.windowed += len(layout.inputs) > 1
@@ -54,7 +54,9 @@ class Reader:
             contributions: list[list[tuple[int, int, float]]] = [[] for _ in layout.inputs]
             for candidate in self._candidates(number, sentence, tokens, layout, rule, losses):
                 offered += 1
-                places = [p for p in candidate.places if not self.is_sink(p, rule)]
+                places = candidate.places
+                if drops_first:
+                    places = [place for place in places if place[1] > 0]
                 if not places:
                     reason = SINK if candidate.places else candidate.why_empty
                     losses.add(reason, f"{candidate.name!r} in {sentence.id}")
@@ -77,13 +79,12 @@ class Reader:
             for offset, (sentence, tokens) in enumerate(zip(chunk, encoded, strict=True)):
                 yield start + offset, sentence, tokens
 
-    def is_sink(self, place: Place, rule: UnitRule) -> bool:
-        """Whether a place is a decoder's position 0, which the rule leaves out."""
-        return self.causal and rule.first_token == "drop" and place[1] == 0
+    def drops_first(self, rule: UnitRule) -> bool:
+        """Whether position 0 is left out: a decoder's attention sink."""
+        return self.causal and rule.first_token == "drop"
 
     def _check(self, rule: UnitRule) -> None:
-        drops_first = self.causal and rule.first_token == "drop"
-        if drops_first and rule.kind == "sentence" and rule.pooling == "first":
+        if self.drops_first(rule) and rule.kind == "sentence" and rule.pooling == "first":
             raise ModelError(
                 "The first token of a decoder has seen nothing of the sentence, and is left out by "
                 "default. Pool by 'last' or 'mean', or ask for it with first_token='keep'."
@@ -127,11 +128,13 @@ class Reader:
                 yield _Candidate((number, index, *span), [place] if place else [], name, CUT_OFF)
         else:
             unknown = self.tokenizer.unknown_id
+            content, ids = layout.content, tokens.ids
             for index, mine in enumerate(tokens_of_words(sentence.spans, tokens.spans)):
-                places = [place for t in mine if (place := layout.content[t]) is not None]
+                places = [place for t in mine if (place := content[t])]
                 if len(places) < len(mine):
                     places = []  # a word that is cut in two is lost: its last sub-word is not there
-                losses.unknown += any(tokens.ids[t] == unknown for t in mine)
+                if unknown is not None and unknown in [ids[t] for t in mine]:
+                    losses.unknown += 1
                 row = (number, index, *sentence.spans[index])
                 why_empty = CUT_OFF if mine else NO_TOKEN
                 yield _Candidate(row, places, sentence.words[index], why_empty)

@@ -29,6 +29,7 @@ def similarity_heatmap(
 
     The colour stops at 0 and 1, the numbers do not.
     """
+    row_name, column_name = _one_line(row_name), _one_line(column_name)
     values = [
         {
             "row": row,
@@ -65,7 +66,13 @@ def similarity_heatmap(
     chart: alt.Chart = (
         alt.layer(cells, numbers)
         .add_params(kind)
-        .properties(width=width, height=alt.Step(34))
+        .properties(
+            width=width,
+            height=34 * len(rows),
+            autosize=alt.AutoSizeParams(
+                type="fit-x" if width == "container" else "pad", contains="padding"
+            ),
+        )
         .configure(font=_FONT)
         .configure_axis(
             domain=False, ticks=False, titleFontWeight="normal", titlePadding=8, labelFontSize=12
@@ -73,6 +80,11 @@ def similarity_heatmap(
         .configure_view(stroke=None)
     )
     return chart
+
+
+def _one_line(name: str) -> str:
+    """A name without line ends of any kind: Vega puts titles into expressions of its own."""
+    return " ".join(name.split())
 
 
 def save_picture(chart: Any, path: Path, *, scale: float = 2.0) -> None:

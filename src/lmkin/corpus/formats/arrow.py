@@ -10,10 +10,11 @@ from typing import Any
 from ...errors import CorpusError, did_you_mean
 from ..reading import Head, corpus_format
 from ..sentence import Sentence
-from ..spans import join_words
-from .table import Column, sentences_from_rows
+from ..spans import join_words, locate
+from .table import Column, numbered, sentences_from_rows
 
 _WORD_COLUMNS = ("tokens", "words", "form")
+_ID_COLUMNS = ("sent_id", "id", "idx")
 
 
 def _sniff(head: Head) -> float:
@@ -45,30 +46,48 @@ def read_arrow(
     """Sentences of a Parquet or Arrow file or a saved dataset.
 
     A column of word lists (``tokens``, by default one that is called tokens, words or form) makes a
-    tagged corpus: other lists of the same length are its tags, and class numbers are turned into names.
-    Otherwise the columns are chosen as for TSV files. ``split`` names a part of a saved DatasetDict.
+    tagged corpus: other lists of the same length are its tags, class numbers are turned into names, and
+    the raw text is that of a column text or sentence if the words are found in it.
+    Otherwise, or if ``text`` is given, the columns are chosen as for TSV files. ``split`` names a part
+    of a saved DatasetDict.
     """
     table = _read(path, split)
     names = _class_names(table.schema)
     columns = table.column_names
-    if tokens is not None and tokens not in columns:
-        raise CorpusError(f"{path}: no column {tokens!r}. {did_you_mean(tokens, columns)}")
-    word_column = tokens or next((c for c in _WORD_COLUMNS if c in columns), None)
+    for asked in (tokens, id if isinstance(id, str) else None):
+        if asked is not None and asked not in columns:
+            raise CorpusError(f"{path}: no column {asked!r}. {did_you_mean(asked, columns)}")
+    word_column = tokens
+    if tokens is None and text is None:
+        lists = {field.name for field in table.schema if "list<" in str(field.type)}
+        word_column = next((c for c in _WORD_COLUMNS if c in lists), None)
     rows = (row for batch in table.to_batches() for row in batch.to_pylist())
     if word_column is not None:
-        yield from _tagged(path, rows, word_column, names)
+        if unused := [o for o in (text_b, label, score) if o is not None]:
+            raise CorpusError(
+                f"{path}: {word_column!r} holds lists of words, so this is read as a tagged corpus, "
+                f"without {unused[0]!r}. For sentences with labels name the text too: text='…'."
+            )
+        keys = [columns[id] if isinstance(id, int) else id] if id is not None else _ID_COLUMNS
+        yield from _tagged(path, rows, word_column, keys, names)
         return
-    named = ({k: _named(v, names.get(k)) for k, v in row.items()} for row in rows)
-    asked = (text, text_b, label, score, id)
-    numbered: Iterator[tuple[int, dict[Column, Any]]] = (
-        (number, {**row, **dict(enumerate(row.values()))})
-        for number, row in enumerate(named, start=1)
+    yield from sentences_from_rows(
+        path,
+        (
+            (number, numbered(columns, [_named(v, names.get(k)) for k, v in row.items()]))
+            for number, row in enumerate(rows, start=1)
+        ),
+        (text, text_b, label, score, id),
+        words,
     )
-    yield from sentences_from_rows(path, numbered, asked, words)
 
 
 def _tagged(
-    path: Path, rows: Iterator[dict[str, Any]], word_column: str, names: dict[str, list[str]]
+    path: Path,
+    rows: Iterator[dict[str, Any]],
+    word_column: str,
+    keys: Sequence[str],
+    names: dict[str, list[str]],
 ) -> Iterator[Sentence]:
     for number, row in enumerate(rows, start=1):
         words = row[word_column]
@@ -77,14 +96,23 @@ def _tagged(
                 f"{path}, row {number}: the column {word_column!r} must hold lists of words, got "
                 f"{str(words)[:60]!r}."
             )
-        tags = {
-            name: tuple(str(_named(v, names.get(name))) for v in values)
-            for name, values in row.items()
-            if name != word_column and isinstance(values, list) and len(values) == len(words)
-        }
-        text, spans = join_words(words)
-        key = next((str(row[c]) for c in ("sent_id", "id", "idx") if row.get(c) is not None), "")
-        yield Sentence(text, spans, tuple(words), tags, key or f"{path.stem}-{number}")
+        tags = {}
+        for name, values in row.items():
+            if name == word_column or not isinstance(values, list):
+                continue
+            if len(values) == len(words):
+                named = (_named(v, names.get(name)) for v in values)
+                tags[name] = tuple("_" if v is None else str(v) for v in named)
+            elif name in names:
+                raise CorpusError(
+                    f"{path}, row {number}: {len(words)} words but {len(values)} values of {name!r}."
+                )
+        raw = next((row[c] for c in ("text", "sentence") if isinstance(row.get(c), str)), "")
+        text, spans = raw.strip(), locate(words, raw.strip())
+        if isinstance(spans, int):
+            text, spans = join_words(words)
+        key = next((str(row[c]) for c in keys if row.get(c) is not None), str(number))
+        yield Sentence(text, spans, tuple(words), tags, key)
 
 
 def _named(value: Any, names: Sequence[str] | None) -> Any:
@@ -103,11 +131,12 @@ def _read(path: Path, split: str | None) -> Any:
             f"{path}: Parquet and Arrow need the library pyarrow: pip install 'lmkin[parquet]'."
         ) from None
     try:
+        if split is not None and not path.is_dir():
+            raise CorpusError(f"{path} is a single file without splits; leave split={split!r} out.")
         if path.is_dir():
-            path = _choose_split(path, split)
-            files = _data_files(path)
+            files = _data_files(_choose_split(path, split))
             return pa.concat_tables([_read_arrow_file(pa, file) for file in files])
-        if path.suffix == ".arrow":
+        if path.suffix.lower() == ".arrow":
             return _read_arrow_file(pa, path)
         return parquet.read_table(path)
     except (pa.ArrowInvalid, pa.ArrowException, OSError, KeyError, json.JSONDecodeError) as error:
@@ -152,8 +181,15 @@ def _class_names(schema: Any) -> dict[str, list[str]]:
     features = json.loads(metadata).get("info", {}).get("features") or {}
     names = {}
     for column, feature in features.items():
-        while isinstance(feature, dict) and isinstance(feature.get("feature"), dict):
-            feature = feature["feature"]
-        if isinstance(feature, dict) and feature.get("names"):
+        # A list of something is {"feature": something}; before datasets 4 also [something].
+        while isinstance(inner := _inner(feature), dict | list):
+            feature = inner
+        if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
             names[column] = feature["names"]
     return names
+
+
+def _inner(feature: Any) -> Any:
+    if isinstance(feature, list):
+        return feature[0] if feature else None
+    return feature.get("feature")

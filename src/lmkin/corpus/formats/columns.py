@@ -13,30 +13,44 @@ from ..spans import join_words, locate
 
 _EXTENSIONS = {".conll", ".conll2000", ".iob", ".iob2", ".bio", ".bioes", ".col", ".pos"}
 _USUAL_NAMES = {2: ("word", "tag"), 3: ("word", "pos", "chunk"), 4: ("word", "pos", "chunk", "ner")}
+_WORD_NAMES = ("word", "form", "token", "tok")
 _RAW_TEXT = re.compile(r"#\s*(?:raw sent|text)\s*=\s?(.*)$")
 _DOCUMENT = re.compile(r"#\s*newdoc(?: id)?\s*(?:=\s*(.*))?$")
 _SENTENCE_ID = re.compile(r"#\s*sent_id\s*=\s*(.*)$")
 _GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)$")
+_KNOWN_COMMENTS = (_RAW_TEXT, _DOCUMENT, _SENTENCE_ID, _GLOBAL_COLUMNS)
+_DOCUMENT_START = "-DOCSTART-"
 
 
 def _sniff(head: Head) -> float:
     known = 0.85 if head.suffix in _EXTENSIONS else 0.0
     lines = head.lines
-    separator = "\t" if any("\t" in line for line in lines) else None
+    separator = _usual_separator(lines)
     rows = [
-        line.split(separator) for line in lines if line.strip() and not _is_comment(line, separator)
+        line.split(separator)
+        for line in lines
+        if line.strip()
+        and not line.startswith(_DOCUMENT_START)
+        and not _is_comment(line, separator)
     ]
     inner_blank = any(not line.strip() for line in "\n".join(lines).strip("\n").split("\n"))
     widths = {len(row) for row in rows}
-    # Prose never has the same number of columns on every line between its empty lines.
-    if len(rows) >= 2 and inner_blank and len(widths) == 1 and widths.pop() >= 2:
-        return 0.85
-    return known
+    if len(rows) < 2 or not inner_blank or len(widths) > 1 or widths == {1}:
+        return known
+    # A few lines of prose may well have the same number of words; but they do not end in tags.
+    tagged = all(row[-1].isascii() and row[-1].upper() == row[-1] for row in rows)
+    return 0.85 if separator == "\t" or tagged or len(rows) >= 20 else known
+
+
+def _usual_separator(lines: list[str]) -> str | None:
+    return "\t" if any("\t" in line.strip() for line in lines) else None
 
 
 def _is_comment(line: str, separator: str | None) -> bool:
-    """A remark, not the word '#': files split at spaces have none, files split at tabs '# …'."""
-    return separator == "\t" and bool(re.match(r"#(?:\s*$| |##)", line))
+    """A remark, not the word '#': files split at spaces have only the well-known ones."""
+    if any(comment.match(line) for comment in _KNOWN_COMMENTS):
+        return True
+    return separator == "\t" and bool(re.match(r"#(?:\s*$| |## )", line))
 
 
 @corpus_format(
@@ -48,7 +62,7 @@ def read_columns(
     path: Path,
     *,
     columns: Sequence[str] | str | None = None,
-    word: int | str = 0,
+    word: int | str | None = None,
     separator: str | None = None,
     encoding: str = "utf-8",
 ) -> Iterator[Sentence]:
@@ -57,15 +71,17 @@ def read_columns(
     ``columns`` names the columns in order (``"word,pos,chunk"``; ``_`` passes over one); the default is
     word + tag, CoNLL-2000's word, pos, chunk, CoNLL-2003's four, the names in a ``# global.columns``
     or header comment, or word + tag1, tag2, …. ``word`` is the name or the position (from 0) of the column
-    that holds the word. ``separator`` is a tab if the file has one, else any white space.
+    that holds the word (default: one that is called word, form, token or tok, else the first).
+    ``separator`` is a tab if the file has one, else any white space.
 
     The raw text is that of a ``# text = …`` or ``# raw sent = …`` comment if the words are
-    found in it, else the words joined by spaces.
+    found in it, else the words joined by spaces. Where there is such a comment, ``~`` in a word stands
+    for a space, as in the Parallel Meaning Bank.
     """
     lines = read_lines(path, encoding)
-    if separator is None and any("\t" in line for line in lines):
-        separator = "\t"
+    separator = separator or _usual_separator(lines)
     names = _split_names(columns)
+    width = len(names or ())
     header: list[str] | None = None
     raw: str | None = None
     name: str | None = None
@@ -76,8 +92,8 @@ def read_columns(
         if not line.strip():
             if rows:
                 count += 1
-                chosen = names or _default_names(len(rows[0]), header)
-                key = name or f"{path.stem}-{count}"
+                chosen = names or _default_names(width, header)
+                key = name or str(count)
                 yield _sentence(path, number - len(rows), rows, chosen, word, raw, key, document)
                 rows, raw, name = [], None, None
             continue
@@ -95,11 +111,11 @@ def read_columns(
                 header = [re.sub(r":.*", "", n) for n in line.lstrip("# ").split("\t")]
             continue
         row = line.split(separator)
-        if row[0] == "-DOCSTART-":
+        if row[0] == _DOCUMENT_START:
             documents += 1
             document = f"document-{documents}"
             continue
-        width = len(names) if names else len(rows[0]) if rows else len(row)
+        width = width or len(row)
         if len(row) != width or width < 2:
             by = "tabs" if separator == "\t" else "white space" if separator is None else separator
             raise at(
@@ -114,7 +130,11 @@ def read_columns(
 def _split_names(columns: Sequence[str] | str | None) -> list[str] | None:
     if isinstance(columns, str):
         columns = columns.split(",")
-    return [c.strip() for c in columns] if columns else None
+    names = [c.strip() for c in columns or ()]
+    repeated = next((n for i, n in enumerate(names) if n != "_" and n in names[:i]), None)
+    if repeated:
+        raise CorpusError(f"columns: the name {repeated!r} is given twice; use _ to pass over one.")
+    return names or None
 
 
 def _default_names(width: int, header: list[str] | None) -> list[str]:
@@ -129,11 +149,13 @@ def _sentence(
     line: int,
     rows: list[list[str]],
     names: list[str],
-    word: int | str,
+    word: int | str | None,
     raw: str | None,
     key: str,
     document: str | None,
 ) -> Sentence:
+    if word is None:
+        word = next((n for n in names if n in _WORD_NAMES), 0)
     if isinstance(word, str) and word not in names:
         raise CorpusError(f"{path}: no column {word!r} for the word; columns: {', '.join(names)}.")
     position = names.index(word) if isinstance(word, str) else word
@@ -146,7 +168,9 @@ def _sentence(
     text = raw or ""
     spans = locate(words, text, space_marks="~") if raw else 0
     if isinstance(spans, int):
-        text, spans = join_words(words)
+        # A word that is all marks means them.
+        spaced = [w.replace("~", " ") if raw and w.strip("~") else w for w in words]
+        text, spans = join_words(spaced)
     position %= len(names)
     tags = {
         name: tuple(row[i] for row in rows)

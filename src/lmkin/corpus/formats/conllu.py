@@ -23,7 +23,7 @@ def _sniff(head: Head) -> float:
     rows = [line.split("\t") for line in head.lines if line.strip() and not line.startswith("#")]
     if rows and all(len(r) == 10 and r[0].split("-")[0].split(".")[0].isdigit() for r in rows):
         return 1.0
-    return 0.95 if head.suffix in {".conllu", ".conllu2"} else 0.0
+    return 0.95 if head.suffix == ".conllu" else 0.0
 
 
 @dataclass
@@ -62,21 +62,21 @@ def read_conllu(
     sentences: list[Sentence] = []
     document: str | None = None
     block: _Block | None = None
-    counts = {"newdoc": 0}
+    documents = 0
     for number, line in enumerate([*read_lines(path, encoding), ""], start=1):
         if not line.strip():
-            if block is not None and block.rows:
-                name = block.id or f"{path.stem}-{len(sentences) + 1}"
+            if block is not None and block.surface:
+                name = block.id or str(len(sentences) + 1)
                 sentences.append(_finish(path, block, name, document, rebuild=text == "forms"))
-                block = None
+            block = None
             continue
         block = block or _Block(number)
-        if line.startswith("#") and not block.rows:
+        if line.startswith("#") and not block.surface:
             match = _COMMENT.match(line)
             key, value = (match[1], (match[2] or "").strip()) if match else ("", "")
             if key.startswith("newdoc"):
-                counts["newdoc"] += 1
-                document = value or f"document-{counts['newdoc']}"
+                documents += 1
+                document = value or f"document-{documents}"
             elif key == "sent_id":
                 block.id = value
             elif key == "text":
@@ -98,10 +98,12 @@ def _add_row(path: Path, number: int, line: str, block: _Block) -> None:
             f"a CoNLL-U line has 10 columns separated by tabs, this one has {len(row)}: {line[:60]!r}. "
             f"If it is another column format, read it with format='columns'.",
         )
+    if not row[1].strip() and not _EMPTY_ID.match(row[0]):
+        raise at(path, number, "the word (column 2) is empty.")
     space_after = "SpaceAfter=No" not in row[9].split("|")
     if match := _RANGE_ID.match(row[0]):
         first, last = int(match[1]), int(match[2])
-        if first != len(block.rows) + 1 or last < first:
+        if first != len(block.rows) + 1 or first <= block.covered or last < first:
             raise at(
                 path, number, f"the multiword token {row[0]} must come right before its words."
             )
@@ -111,8 +113,6 @@ def _add_row(path: Path, number: int, line: str, block: _Block) -> None:
     elif _WORD_ID.match(row[0]):
         if int(row[0]) != len(block.rows) + 1:
             raise at(path, number, f"word {len(block.rows) + 1} expected, got the id {row[0]!r}.")
-        if not row[1]:
-            raise at(path, number, "the word (column 2) is empty.")
         if int(row[0]) > block.covered:
             block.surface.append(row[1])
             block.space_after.append(space_after)

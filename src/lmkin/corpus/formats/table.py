@@ -5,14 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ...errors import CorpusError, did_you_mean
-from ..reading import Head, at, corpus_format, read_lines, read_text
+from ..reading import Head, at, corpus_format, read_text, split_lines, suffix_of
 from ..sentence import Sentence
-from ..spans import WORD_RULES, split_words
+from ..spans import split_words
 
 Column = int | str
 # Names that well-known tasks use, in the order of preference; compared in lower case.
@@ -31,10 +33,34 @@ SCORES = ("score", "similarity", "similarity_score")
 IDS = ("sent_id", "id", "idx", "index", "guid", "pairid")
 
 
+_JSON = {".jsonl", ".ndjson"}
+Row = dict[Column, Any]
+
+
 def _sniff(head: Head) -> float:
-    if head.suffix in {".jsonl", ".ndjson", ".csv"}:
+    if head.suffix in {*_JSON, ".csv"} or _is_json(head.lines):
+        return 0.9
+    first = next((line.split("\t") for line in head.lines if line.strip()), [])
+    # Two names: a column file may well begin with the word "Text".
+    if len(_known_names(first)) > 1:
         return 0.9
     return 0.7 if head.suffix == ".tsv" else 0.0
+
+
+def _is_json(lines: list[str]) -> bool:
+    """Whether the first line that is not empty holds a JSON object."""
+    first = next((line for line in lines if line.strip()), "")
+    try:
+        return isinstance(json.loads(first), dict)
+    except ValueError:
+        return False
+
+
+def _known_names(first: list[str], asked: Sequence[Column | None] = ()) -> list[str]:
+    """The names of columns on a first line that are known or asked for."""
+    known = {n for pair in PAIRS for n in pair} | {*SINGLES, *LABELS, *SCORES}
+    known |= {a.lower() for a in asked if isinstance(a, str)}
+    return [name for name in first if name.strip().lower() in known]
 
 
 @corpus_format(
@@ -58,25 +84,27 @@ def read_table(
     """Sentences of a table.
 
     Columns are given by name or by position (from 0); by default the names that GLUE tasks use are looked for.
-    ``label`` is kept as text, ``score`` becomes a number. ``header`` says whether the first line
-    holds names (default: yes if it has a name that is known or asked for). Quotes have a
-    meaning in CSV, none in TSV.
+    ``label`` is kept as text, ``score`` becomes a number, and what is empty is None. ``header`` says
+    whether the first line holds names (default: yes if it has a name that is known or asked for).
+    Quotes have a meaning in CSV, none in TSV.
     """
-    if words not in WORD_RULES:
-        raise CorpusError(f"Unknown words={words!r}. {did_you_mean(words, WORD_RULES)}")
-    suffix = Path(path.stem).suffix if path.suffix == ".gz" else path.suffix
+    suffix = suffix_of(path)
     asked = (text, text_b, label, score, id)
-    if suffix.lower() in {".jsonl", ".ndjson"}:
-        rows = _json_rows(path, encoding)
+    content = read_text(path, encoding)
+    lines = split_lines(content)
+    if suffix in _JSON or (suffix not in {".csv", ".tsv"} and _is_json(lines)):
+        rows = _json_rows(path, lines)
     else:
-        separator = separator or ("," if suffix.lower() == ".csv" else "\t")
-        rows = _separated_rows(path, separator, header, asked, encoding)
+        separator = separator or ("," if suffix == ".csv" else "\t")
+        quoted = suffix == ".csv" or separator == ","
+        cells = _csv_cells(path, content, separator) if quoted else _tsv_cells(lines, separator)
+        rows = _named_rows(path, list(cells), header, asked)
     yield from sentences_from_rows(path, rows, asked, words)
 
 
 def sentences_from_rows(
     path: Path,
-    rows: Iterator[tuple[int, dict[Column, Any]]],
+    rows: Iterator[tuple[int, Row]],
     asked: Sequence[Column | None],
     words: str = "whitespace",
 ) -> Iterator[Sentence]:
@@ -84,20 +112,18 @@ def sentences_from_rows(
     chosen: dict[str, Column | None] | None = None
     for number, row in rows:
         chosen = chosen or _choose(path, list(row), asked)
-        value = _cell(path, number, row, chosen["text"])
-        second = chosen["text_b"]
-        mark: str | float | None = None
-        if chosen["label"] is not None:
-            mark = _cell(path, number, row, chosen["label"])
-        elif chosen["score"] is not None:
-            mark = _number(path, number, _cell(path, number, row, chosen["score"]))
-        key = chosen["id"]
+        cell = partial(_cell, path, number, row)
+        text, second = cell(chosen["text"]), cell(chosen["text_b"])
+        if text is None or (second is None and chosen["text_b"] is not None):
+            lacking = chosen["text"] if text is None else chosen["text_b"]
+            raise at(path, number, f"there is nothing in the column {lacking!r}.")
+        score = cell(chosen["score"])
         yield Sentence(
-            value,
-            split_words(value, words),
-            id=f"{path.stem}-{number}" if key is None else str(_cell(path, number, row, key)),
-            text_b=None if second is None else _cell(path, number, row, second),
-            label=mark,
+            text,
+            split_words(text, words),
+            id=cell(chosen["id"]) or str(number),
+            text_b=second,
+            label=_number(path, number, score) if score else cell(chosen["label"]) or None,
         )
 
 
@@ -119,6 +145,8 @@ def _choose(
             f"text='sentence' or text=3 (on the command line --option text=3). "
             f"Columns: {', '.join(str(c) for c in columns)}."
         )
+    if label is not None and score is not None:
+        raise CorpusError(f"{path}: give label={label!r} or score={score!r}, not both.")
     if label is None and score is None:
         label = next((lower[n] for n in LABELS if n in lower), None)
         if label is None:
@@ -128,23 +156,37 @@ def _choose(
     return {"text": text, "text_b": text_b, "label": label, "score": score, "id": id}
 
 
-def _cell(path: Path, number: int, row: dict[Column, Any], column: Column | None) -> str:
+def _cell(path: Path, number: int, row: Row, column: Column | None) -> str | None:
+    if column is None:
+        return None
     if column not in row:
         names = [str(c) for c in row]
         raise at(path, number, f"no column {column!r}. {did_you_mean(str(column), names)}")
     value = row[column]
-    return value if isinstance(value, str) else "" if value is None else str(value)
+    if isinstance(value, list | dict):
+        raise at(path, number, f"the column {column!r} holds no text but {str(value)[:60]!r}.")
+    return None if value is None else str(value)
 
 
 def _number(path: Path, number: int, value: str) -> float:
     try:
-        return float(value)
+        score = float(value)
     except ValueError:
-        raise at(path, number, f"the score {value!r} is not a number.") from None
+        score = math.nan
+    if not math.isfinite(score):
+        raise at(path, number, f"the score {value!r} is not a number.")
+    return score
 
 
-def _json_rows(path: Path, encoding: str) -> Iterator[tuple[int, dict[Column, Any]]]:
-    for number, line in enumerate(read_lines(path, encoding), start=1):
+def numbered(columns: Sequence[str], values: Iterable[Any]) -> Row:
+    """A row by name and position; names go first: they are what an error should list."""
+    values = list(values)
+    return {**dict(zip(columns, values, strict=True)), **dict(enumerate(values))}
+
+
+def _json_rows(path: Path, lines: list[str]) -> Iterator[tuple[int, Row]]:
+    rows = []
+    for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
@@ -153,48 +195,46 @@ def _json_rows(path: Path, encoding: str) -> Iterator[tuple[int, dict[Column, An
             raise at(path, number, f"not JSON ({error.msg}): {line[:60]!r}.") from None
         if not isinstance(row, dict):
             raise at(path, number, f"one JSON object a line expected, got {line[:60]!r}.")
-        yield number, dict(row)
+        rows.append((number, row))
+    columns = list(dict.fromkeys(name for _, row in rows for name in row))
+    for number, row in rows:
+        yield number, numbered(columns, map(row.get, columns))
 
 
-def _separated_rows(
+def _named_rows(
     path: Path,
-    separator: str,
+    cells: list[tuple[int, list[str]]],
     header: bool | None,
     asked: Sequence[Column | None],
-    encoding: str,
-) -> Iterator[tuple[int, dict[Column, Any]]]:
-    cells = list(_cells(path, separator, encoding))
+) -> Iterator[tuple[int, Row]]:
     _, first = cells[0]
-    if header is None:
-        known = {n for pair in PAIRS for n in pair} | {*SINGLES, *LABELS, *SCORES}
-        known |= {str(a).lower() for a in asked if isinstance(a, str)}
-        header = any(name.strip().lower() in known for name in first)
-    names: list[str] | None = None
-    if header:
-        names = [name.strip() for name in first]
-        cells = cells[1:]
-    for number, row in cells:
+    named = bool(_known_names(first, asked)) if header is None else header
+    names = [name.strip() for name in first]
+    for number, row in cells[named:]:
         if len(row) != len(first):
             raise at(
                 path,
                 number,
                 f"{len(first)} columns expected as on the first line, got {len(row)}.",
             )
-        numbered: dict[Column, Any] = dict(enumerate(row))
-        # With a header, show names first: they are what an error should list.
-        yield number, {**dict(zip(names, row, strict=True)), **numbered} if names else numbered
+        yield number, numbered(names, row) if named else dict(enumerate(row))
 
 
-def _cells(path: Path, separator: str, encoding: str) -> Iterator[tuple[int, list[str]]]:
-    if separator != ",":
-        for number, line in enumerate(read_lines(path, encoding), start=1):
-            if line.strip():
-                yield number, line.split(separator)
-        return
-    reader = csv.reader(io.StringIO(read_text(path, encoding), newline=""), strict=True)
+def _tsv_cells(lines: list[str], separator: str) -> Iterator[tuple[int, list[str]]]:
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, line.split(separator)
+
+
+def _csv_cells(path: Path, content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    if len(separator) != 1:
+        raise CorpusError(f"{path}: CSV wants one character as separator, got {separator!r}.")
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
+    number = 1
     try:
         for row in reader:
-            if row:
-                yield reader.line_num, row
+            if any(cell.strip() for cell in row):
+                yield number, row
+            number = reader.line_num + 1
     except csv.Error as error:
-        raise at(path, reader.line_num, f"not valid CSV ({error}).") from None
+        raise at(path, number, f"not valid CSV ({error}).") from None

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ...errors import CorpusError, did_you_mean
 from ..reading import Head, corpus_format, read_lines
 from ..sentence import Sentence
-from ..spans import WORD_RULES, split_words
+from ..spans import split_words
 
 
 def _sniff(head: Head) -> float:
@@ -24,11 +23,10 @@ def read_plain_text(
     ``words="whitespace"`` takes what stands between white space as words;
     ``words="punctuation"`` also sets punctuation apart.
     """
-    if words not in WORD_RULES:
-        raise CorpusError(f"Unknown words={words!r}. {did_you_mean(words, WORD_RULES)}")
     lines = read_lines(path, encoding)
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    has_documents = filled[-1] - filled[0] >= len(filled)
     document = 1
-    has_documents = any(not line.strip() for line in lines[:-1])
     pending = False
     for number, line in enumerate(lines, start=1):
         if not line.strip():
@@ -39,6 +37,6 @@ def read_plain_text(
         yield Sentence(
             line,
             split_words(line, words),
-            id=f"{path.stem}-{number}",
+            id=str(number),
             document=f"document-{document}" if has_documents else None,
         )

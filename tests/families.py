@@ -18,7 +18,7 @@ TRICKY = [
     ("The  dog   barked  .", ["The", "dog", "barked", "."]),
     (
         "\"Hello,\" she said — 'really?'",
-        list('"') + ["Hello", ",", '"', "she", "said", "—", "'", "really", "?", "'"],
+        [*list('"'), "Hello", ",", '"', "she", "said", "—", "'", "really", "?", "'"],
     ),
     (
         "I don't think it's gonna work.",
@@ -153,7 +153,7 @@ def _ctrl_tokenizer() -> Any:
     characters = sorted({c for text in training_texts() for c in text if not c.isspace()})
     merges = ["t h", "th e</w>", "a n", "i n", "e r</w>"]
     pieces = ["<unk>", *(m.replace(" ", "") for m in merges)]
-    pieces += [c for c in characters] + [c + "</w>" for c in characters]
+    pieces += list(characters) + [c + "</w>" for c in characters]
     # CTRL's vocabulary writes what ends a word bare, and what goes on with "@@".
     vocabulary = [p.removesuffix("</w>") if p.endswith("</w>") else p + "@@" for p in pieces[1:]]
     folder = Path(tempfile.mkdtemp())

@@ -1,0 +1,30 @@
+"""How Sphinx builds these pages: `make docs`, or sphinx -W -b html docs docs/_build/html."""
+
+from __future__ import annotations
+
+import lmkin
+
+project = "lmkin"
+author = "The lmkin authors"
+copyright = "The lmkin authors"  # Sphinx's own name for it
+version = release = lmkin.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+]
+exclude_patterns = ["_build"]
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+napoleon_google_docstring = False
+napoleon_numpy_docstring = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+python_display_short_literal_types = True
+
+html_theme = "furo"
+html_title = f"lmkin {release}"

@@ -1,0 +1,5 @@
+"""`python -m lmkin` is `lmkin`."""
+
+from .cli import run
+
+run()

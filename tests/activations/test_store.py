@@ -1,0 +1,231 @@
+"""A store on disk: resume after a kill, damage, other runs in the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import lmkin
+
+OPTIONS = {"shard_bytes": 20_000, "batch_tokens": 32}
+
+
+@pytest.fixture
+def store(tiny, sample, tmp_path) -> Path:
+    lmkin.extract(tiny, sample[:60], tmp_path / "acts", **OPTIONS)
+    return tmp_path / "acts"
+
+
+def shards(folder: Path) -> list[Path]:
+    return sorted(folder.glob("shard-*.safetensors"))
+
+
+def times(files: list[Path]) -> dict[str, int]:
+    return {f.name: f.stat().st_mtime_ns for f in files}
+
+
+def run_count(model, monkeypatch) -> list[int]:
+    """A list that grows with every batch that a model runs."""
+    ran: list[int] = []
+    run = type(model).run
+
+    def counted(self, windows, layers, **options):
+        ran.append(len(windows))
+        return run(self, windows, layers, **options)
+
+    monkeypatch.setattr(type(model), "run", counted)
+    return ran
+
+
+def test_kill_and_resume(model_folder, tmp_path) -> None:
+    """A real process, killed with SIGKILL while it writes shards; then the same command again."""
+    out = tmp_path / "killed.acts"
+    command = [
+        sys.executable, "-m", "lmkin", "extract", str(model_folder("bert")), "sample", "-o", str(out),
+        "--shard-mb", "0.02", "--batch-tokens", "64", "--threads", "1",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while len(shards(out)) < 3:
+        assert process.poll() is None, process.stderr.read().decode()
+        assert time.monotonic() < deadline, "no shard was written in two minutes"
+        time.sleep(0.002)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stderr.close()
+    survivors = times(shards(out))
+    planned = len(json.loads((out / "manifest.json").read_text())["shards"])
+    assert 3 <= len(survivors) < planned, "killed too late to show anything"
+    with pytest.raises(lmkin.ActivationsError, match=f"half-written: .* of {planned} shards"):
+        lmkin.open_activations(out)
+
+    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert len(shards(out)) == planned
+    assert survivors.items() <= times(shards(out)).items()  # none of them was written again
+    assert not list(out.glob(".*tmp")), "left-overs of the killed process"
+    resumed = lmkin.open_activations(out)
+    whole = lmkin.extract(str(model_folder("bert")), "sample")
+    for layer in whole.layers:
+        np.testing.assert_allclose(
+            np.asarray(resumed.layer(layer)), np.asarray(whole.layer(layer)), atol=1e-4
+        )
+
+
+def test_finished_store_is_not_computed_again(tiny, sample, store, monkeypatch) -> None:
+    ran = run_count(tiny, monkeypatch)
+    before = times(shards(store))
+    lmkin.extract(tiny, sample[:60], store, **OPTIONS)
+    assert not ran
+    assert before == times(shards(store))
+
+
+def test_only_what_is_missing_or_damaged_is_computed(tiny, sample, store, monkeypatch) -> None:
+    files = shards(store)
+    expected = {f.name: f.read_bytes() for f in files}
+    files[1].unlink()
+    flip_a_bit(files[3])
+    untouched = times([f for i, f in enumerate(files) if i not in (1, 3)])
+    ran = run_count(tiny, monkeypatch)
+    lmkin.extract(tiny, sample[:60], store, **OPTIONS)
+    assert ran
+    assert untouched.items() <= times(shards(store)).items()
+    assert {f.name: f.read_bytes() for f in shards(store)} == expected
+
+
+def test_resume_keeps_the_cuts_of_the_first_try(tiny, sample, store) -> None:
+    shards(store)[0].unlink()
+    lmkin.extract(tiny, sample[:60], store, shard_bytes=10_000_000)
+    assert len(lmkin.open_activations(store)) == sample[:60].n_words
+
+
+def flip_a_bit(file: Path) -> None:
+    data = bytearray(file.read_bytes())
+    data[-5] ^= 1
+    file.write_bytes(data)
+
+
+def cut_in_half(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def empty(file: Path) -> None:
+    file.write_bytes(b"")
+
+
+def garbage(file: Path) -> None:
+    file.write_bytes(os.urandom(500))
+
+
+@pytest.mark.parametrize("damage", [flip_a_bit, cut_in_half, empty, garbage, Path.unlink])
+@pytest.mark.parametrize(
+    "name", ["shard-00002.safetensors", "units.safetensors", "corpus.jsonl", "manifest.json"]
+)
+def test_damage_is_said_when_a_store_is_opened(store, name: str, damage) -> None:
+    damage(store / name)
+    with pytest.raises(lmkin.ActivationsError, match=r"damaged|missing|no store of activations"):
+        lmkin.open_activations(store)
+
+
+def test_shard_of_another_run_is_found(tiny, sample, store, tmp_path) -> None:
+    lmkin.extract(tiny, sample[60:120], tmp_path / "other", **OPTIONS)
+    shutil.copy(tmp_path / "other" / "shard-00002.safetensors", store)
+    with pytest.raises(lmkin.ActivationsError, match="belongs to another run"):
+        lmkin.open_activations(store)
+
+
+def test_another_run_in_the_way(tiny, sample, store, monkeypatch) -> None:
+    with pytest.raises(lmkin.ActivationsError, match=r"another run \(corpus\.hash"):
+        lmkin.extract(tiny, sample[:61], store)
+    with pytest.raises(
+        lmkin.ActivationsError, match=r"another run \(units\.rule\.pooling: last there, mean now"
+    ):
+        lmkin.extract(tiny, sample[:60], store, pooling="mean")
+    lmkin.extract(tiny, sample[:61], store, overwrite=True)
+    assert len(lmkin.open_activations(store)) == sample[:61].n_words
+
+
+def test_another_model_in_the_way(model_folder, sample, store) -> None:
+    twin = lmkin.load_model(f"untrained:{model_folder('bert')}", name="tiny")
+    with pytest.raises(lmkin.ActivationsError, match=r"another run \(model\.(seed|weights)"):
+        lmkin.extract(twin, sample[:60], store)
+
+
+def test_foreign_folder_is_left_alone(tiny, sample, tmp_path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(lmkin.ActivationsError, match=r"thesis\.tex.*nothing was touched"):
+            lmkin.extract(tiny, sample[:3], tmp_path, overwrite=overwrite)
+    assert [f.name for f in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_killed_before_the_manifest_is_no_obstacle(tiny, sample, store) -> None:
+    (store / "manifest.json").unlink()
+    for file in shards(store):
+        file.unlink()
+    assert len(lmkin.extract(tiny, sample[:60], store)) == sample[:60].n_words
+
+
+def test_store_of_a_later_format(store) -> None:
+    manifest = json.loads((store / "manifest.json").read_text())
+    manifest["lmkin_store"] = 99
+    (store / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(lmkin.ActivationsError, match="store format 99"):
+        lmkin.open_activations(store)
+
+
+@pytest.mark.parametrize("path", ["nowhere", "file.txt", "folder"])
+def test_paths_that_are_no_store(tmp_path, path: str) -> None:
+    (tmp_path / "file.txt").write_text("x")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(lmkin.ActivationsError, match=r"no store|is a file"):
+        lmkin.open_activations(tmp_path / path)
+
+
+def test_full_disk_is_explained_and_finished_shards_stay(
+    tiny, sample, tmp_path, monkeypatch
+) -> None:
+    import errno
+
+    from lmkin.activations import shards as module
+
+    write = module._write_all
+    count = 0
+
+    def fills_up(file, data):
+        nonlocal count
+        count += 1
+        if count > 10:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(file, data)
+
+    monkeypatch.setattr(module, "_write_all", fills_up)
+    with pytest.raises(lmkin.ActivationsError, match="disk is full.*run the same command again"):
+        lmkin.extract(tiny, sample[:60], tmp_path / "acts", **OPTIONS)
+    assert len(shards(tmp_path / "acts")) == 3  # three layers each, the fourth did not fit
+    assert not list((tmp_path / "acts").glob(".*tmp"))
+    monkeypatch.setattr(module, "_write_all", write)
+    assert (
+        len(lmkin.extract(tiny, sample[:60], tmp_path / "acts", **OPTIONS)) == sample[:60].n_words
+    )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_full_device_is_recognised() -> None:
+    """The error that the system really gives is the one that is explained."""
+    import errno
+
+    from lmkin.activations.shards import _write_all
+
+    with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(OSError) as caught:  # noqa: PT011
+        _write_all(file, memoryview(b"x" * 100))
+    assert caught.value.errno == errno.ENOSPC
