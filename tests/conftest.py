@@ -6,9 +6,9 @@ import importlib.util
 import os
 from pathlib import Path
 
-import families
 import pytest
 
+import families
 import lmkin
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")

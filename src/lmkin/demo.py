@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from .errors import ModelError
 from .measures import cka_matrix
 from .models import load_model
 from .progress import progress_bar
-from .report import Chapter, Figure, Report, save_picture, similarity_heatmap
+from .report import Chapter, Figure, Report, save_picture, side_by_side, similarity_heatmap
 
 FloatArray = NDArray[np.float64]
 
@@ -74,12 +75,10 @@ def _compare(
     trained: Activations, untrained: Activations, progress: bool | None
 ) -> tuple[FloatArray, FloatArray]:
     layers = [np.asarray(a.layer(n)) for a in (trained, untrained) for n in a.layers]
-    with progress_bar("Linear CKA", 2, "tables", show=progress) as advance:
-        tables = []
-        for standardize in (False, True):
-            tables.append(cka_matrix(layers, standardize=standardize))
-            advance(1)
-    return tables[0], tables[1]
+    pairs = len(layers) * (len(layers) + 1)  # each pair twice: as it is, and standardized
+    with progress_bar("Linear CKA", pairs, "pairs", show=progress) as advance:
+        raw = cka_matrix(layers, advance=advance)
+        return raw, cka_matrix(layers, standardize=True, advance=advance)
 
 
 def _write_report(
@@ -95,16 +94,18 @@ def _write_report(
     first, second = slice(0, k), slice(k, None)
     a, b = trained.name, untrained.name
 
-    def heatmap(rows: slice, columns: slice, row: str, column: str, **size: int) -> object:
-        numbers = {a: trained.layers, b: untrained.layers}
+    sides = {a: (first, trained.layers), b: (second, untrained.layers)}
+
+    def heatmap(row: str, column: str, *, fixed_width: int | None = None) -> Any:
+        (rows, row_layers), (columns, column_layers) = sides[row], sides[column]
         return similarity_heatmap(
             raw[rows, columns],
-            standardized[rows, columns],
-            numbers[row],
-            numbers[column],
+            None if fixed_width else standardized[rows, columns],
+            row_layers,
+            column_layers,
             row_name=row,
             column_name=column,
-            **size,
+            width=fixed_width or "container",
         )
 
     across = raw[first, second]
@@ -112,25 +113,27 @@ def _write_report(
     neighbours = np.diag(raw[first, first], 1)
     figures = [
         Figure(
-            heatmap(first, first, a, a),
+            heatmap(a, a),
             f"{a} with itself",
             f"Neighbouring layers: {neighbours.min():.2f} to {neighbours.max():.2f}; "
             f"first with last layer: {raw[0, k - 1]:.2f}.",
         ),
         Figure(
-            heatmap(second, second, b, b),
+            heatmap(b, b),
             f"{b} with itself",
             f"First with last layer: {raw[k, -1]:.2f}. This much depth alone changes, before "
             f"anything is learnt.",
         ),
         Figure(
-            heatmap(first, second, a, b),
+            heatmap(a, b),
             f"{a} with {b}",
             f"The same layer of both: {diagonal.min():.2f} to {diagonal.max():.2f}. This much is alike "
             f"without any training, because both read the same words in the same places.",
         ),
     ]
-    save_picture(heatmap(first, second, a, b, width=320), picture)
+    pairs = ((a, a), (b, b), (a, b))
+    charts = [heatmap(*pair, fixed_width=260) for pair in pairs]
+    save_picture(side_by_side(charts, [figure.title for figure in figures]), picture)
     Report(
         title=f"{a} and its untrained twin, layer by layer",
         subtitle=f"{corpus.name}: {len(corpus):,} sentences, {corpus.n_words:,} words; "

@@ -108,7 +108,7 @@ def test_sentences_that_are_not_in_the_file_are_counted(acts, sample, tmp_path) 
     assert len(more) == len(acts)
     lost = more.manifest["units"]["losses"]["dropped"]["not in the file of activations"]
     assert lost == sample[12:14].n_words
-    with pytest.raises(lmkin.ModelError, match="No sentence of .* the words must be the same"):
+    with pytest.raises(lmkin.ModelError, match=r"No sentence of .* the words must be the same"):
         lmkin.extract(str(tmp_path / "a.hdf5"), sample[20:30])
 
 

@@ -209,7 +209,7 @@ def test_full_disk_is_explained_and_finished_shards_stay(
         write(file, data)
 
     monkeypatch.setattr(module, "_write_all", fills_up)
-    with pytest.raises(lmkin.ActivationsError, match="disk is full.*run the same command again"):
+    with pytest.raises(lmkin.ActivationsError, match=r"disk is full.*run the same command again"):
         lmkin.extract(tiny, sample[:60], tmp_path / "acts", **OPTIONS)
     assert len(shards(tmp_path / "acts")) == 3  # three layers each, the fourth did not fit
     assert not list((tmp_path / "acts").glob(".*tmp"))

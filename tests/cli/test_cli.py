@@ -213,8 +213,9 @@ def test_inspect_a_model_and_a_file_of_another_tool(call, model_folder, tmp_path
 def test_format_options_reach_the_format(call, tmp_path) -> None:
     (tmp_path / "cola.tsv").write_text("gj04\t1\t\tOne two three.\ngj04\t0\t*\tFour five.\n")
     code, out, _ = call(
-        "inspect", tmp_path / "cola.tsv", "--option", "text=3", "--option", "label=1", "--option", "header=false", "--json"
-    )  # fmt: skip
+        *("inspect", tmp_path / "cola.tsv", "--json"),
+        *("--option", "text=3", "--option", "label=1", "--option", "header=false"),
+    )
     assert code == 0
     assert json.loads(out)["sentences"] == 2
     assert json.loads(out)["labels"] == 2

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import families
 import pytest
-from families import Family
 
+import families
 import lmkin
+from families import Family
 
 
 @pytest.fixture(params=families.FAMILIES, ids=lambda f: f.name)

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import itertools
 
-import families
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import families
 import lmkin
 from lmkin.models.layout import fit_pair
 from lmkin.models.rule import UnitRule

@@ -2,7 +2,7 @@ r"""Linear centred kernel alignment (Kornblith et al. 2019), unbiased by default
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,9 +43,13 @@ def linear_cka(
 
 
 def cka_matrix(
-    matrices: Sequence[ArrayLike], *, estimator: str = "unbiased", standardize: bool = False
+    matrices: Sequence[ArrayLike],
+    *,
+    estimator: str = "unbiased",
+    standardize: bool = False,
+    advance: Callable[[int], None] | None = None,
 ) -> FloatArray:
-    """Linear CKA of every pair of matrices, as a symmetric table."""
+    """Linear CKA of every pair of matrices, as a symmetric table; ``advance`` is told of each pair."""
     if estimator not in ESTIMATORS:
         raise LmkinError(f"Unknown estimator {estimator!r}. {did_you_mean(estimator, ESTIMATORS)}")
     sides = [_prepare(matrix, standardize=standardize) for matrix in matrices]
@@ -60,6 +64,8 @@ def cka_matrix(
     for i, a in enumerate(sides):
         for j in range(i + 1):
             table[i, j] = table[j, i] = hsic(a, sides[j])
+            if advance is not None:
+                advance(1)
     scale = np.sqrt(np.diag(table))
     if not (scale > 0).all():
         raise LmkinError("CKA is not defined for a matrix whose rows are all alike.")

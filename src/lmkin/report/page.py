@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import __version__
 from ..interchange.atomic import replacing
+from .charts import styled
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Report:
                     f'<figure><h3>{html.escape(figure.title)}</h3><div class="chart" id="chart-{len(specs)}"></div>'
                     f"<figcaption>{html.escape(figure.caption)}</figcaption></figure>"
                 )
-                specs.append(figure.chart.to_dict())
+                specs.append(styled(figure.chart).to_dict())
             parts.append("</div>")
         if chapter.table:
             parts.append(_table(chapter.table))
