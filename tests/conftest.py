@@ -6,12 +6,15 @@ import importlib.util
 import os
 from pathlib import Path
 
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# The models here are tiny: more threads would only wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import pytest
 
 import families
 import lmkin
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
 REPOSITORY = Path(__file__).parent.parent
 
 

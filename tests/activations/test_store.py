@@ -19,10 +19,19 @@ import lmkin
 OPTIONS = {"shard_bytes": 20_000, "batch_tokens": 32}
 
 
+@pytest.fixture(scope="module")
+def finished(model_folder, sample, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("finished") / "acts"
+    lmkin.extract(
+        lmkin.load_model(model_folder("bert"), name="tiny"), sample[:60], folder, **OPTIONS
+    )
+    return folder
+
+
 @pytest.fixture
-def store(tiny, sample, tmp_path) -> Path:
-    lmkin.extract(tiny, sample[:60], tmp_path / "acts", **OPTIONS)
-    return tmp_path / "acts"
+def store(finished: Path, tmp_path) -> Path:
+    """A copy of a finished store, to be damaged."""
+    return Path(shutil.copytree(finished, tmp_path / "acts"))
 
 
 def shards(folder: Path) -> list[Path]:
@@ -229,3 +238,21 @@ def test_full_device_is_recognised() -> None:
     with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(OSError) as caught:  # noqa: PT011
         _write_all(file, memoryview(b"x" * 100))
     assert caught.value.errno == errno.ENOSPC
+
+
+def test_a_second_writer_is_turned_away(tiny, sample, store) -> None:
+    from lmkin.activations.locking import FolderLock
+
+    lock = FolderLock(store)
+    lock.acquire()
+    with pytest.raises(lmkin.ActivationsError, match="Another process is writing"):
+        lmkin.extract(tiny, sample[:60], store, **OPTIONS)
+    lock.release()
+    lmkin.extract(tiny, sample[:60], store, **OPTIONS)
+    assert not (store / ".lock").exists()
+
+
+def test_leftovers_of_a_killed_process_are_swept(tiny, sample, store) -> None:
+    (store / ".shard-00001.safetensors.123.tmp").write_bytes(b"half a shard")
+    lmkin.extract(tiny, sample[:60], store, **OPTIONS)
+    assert not list(store.glob(".*"))

@@ -12,7 +12,7 @@ from pyarrow import ipc, parquet
 from lmkin import CorpusError, read_corpus
 
 datasets = pytest.importorskip("datasets")
-from datasets import ClassLabel, Dataset, DatasetDict, Features, List, Value  # noqa: E402
+from datasets import ClassLabel, Dataset, DatasetDict, Features, List, Value
 
 TAGS = ["NOUN", "VERB", "PUNCT"]
 TREEBANK = Features(
@@ -137,9 +137,10 @@ def test_a_single_dataset_has_no_splits(saved, as_parquet, folder):
 
 
 @pytest.mark.parametrize("kind", [ipc.new_stream, ipc.new_file])
-def test_arrow_files_are_streams_or_files(tmp_path, kind):
+@pytest.mark.parametrize("suffix", ["arrow", "ARROW"])
+def test_arrow_files_are_streams_or_files(tmp_path, kind, suffix):
     table = pa.table({"text": ["a b", "c"]})
-    path = tmp_path / "x.arrow"
+    path = tmp_path / f"x.{suffix}"
     with pa.OSFile(str(path), "wb") as sink, kind(sink, table.schema) as writer:
         writer.write_table(table)
     assert [s.text for s in read_corpus(path)] == ["a b", "c"]

@@ -61,7 +61,7 @@ def test_a_text_comment_that_goes_on_is_an_error():
 
 
 def test_empty_nodes_are_no_words_wherever_they_stand():
-    content = conllu("0.1 She PRON", "1 Sue NOUN", "2 likes VERB", "2.1 likes VERB", "3 tea NOUN")
+    content = conllu("0.1 She PRON", "1 Sue NOUN", "2 likes VERB", "2.1  VERB", "3 tea NOUN")
     (sentence,) = read("x.conllu", content)
     assert sentence.words == ("Sue", "likes", "tea")
     assert sentence.tags["upos"] == ("NOUN", "VERB", "NOUN")
@@ -150,6 +150,7 @@ def test_an_empty_line_ends_what_comments_speak_of_but_not_the_document():
         (1, ["0 a"], "word 1 expected"),
         (1, ["2-3 ab", "2 a", "3 b"], "right before its words"),
         (2, ["1 a", "1-2 ab", "2 b"], "right before its words"),
+        (2, ["1 a", "2-1 ab", "2 b"], "right before its words"),
         (3, ["1-2 ab", "1 a", "2-3 bc", "2 b", "3 c"], "right before its words"),
         (2, ["1-2 ab", "1-2 ab", "1 a", "2 b"], "right before its words"),
         (1, ["1-2 ab", "1 a"], "lacks its last words"),
@@ -167,6 +168,10 @@ def test_a_broken_line_is_named(line, rows, says):
     message = problem("bad.conllu", conllu(*rows))
     assert f"bad.conllu, line {line}: " in message
     assert says in message
+
+
+def test_a_conllu_file_without_its_columns_is_not_taken_for_another_format():
+    assert "x.conllu, line 1: a CoNLL-U line has 10" in problem("x.conllu", "1\ta\n\n1\tb\n")
 
 
 def test_a_file_of_comments_has_no_sentence():

@@ -89,6 +89,10 @@ def test_a_sentence_survives_json(one):
     assert Sentence.from_dict(json.loads(json.dumps(one.to_dict()))) == one
 
 
+def test_plain_data_leave_out_what_a_sentence_does_not_have():
+    assert Sentence("a").to_dict() == {"text": "a", "spans": []}
+
+
 @given(sentences())
 @many
 def test_equal_sentences_have_equal_hashes(one):
@@ -174,7 +178,9 @@ def test_sentences_are_filtered_by_length_and_by_what_one_likes():
 
 # -- splits --------------------------------------------------------------------------------------
 
-shares = st.sampled_from([(0.9,), (0.5, 0.5), (0.8, 0.1, 0.1), (1 / 3, 1 / 3, 1 / 3), (0.1,) * 10])
+shares = st.sampled_from(
+    [(0.9,), (0.5, 0.5), (0.8, 0.1, 0.1), (1 / 3, 1 / 3, 1 / 3), (0.33, 0.56, 0.11), (0.1,) * 10]
+)
 
 
 @given(st.integers(0, 60), shares, st.integers(0, 99))

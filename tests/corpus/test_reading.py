@@ -58,9 +58,10 @@ def test_the_format_is_found_by_extension_or_content(name, content, format, wrap
     assert corpus == read(name.removesuffix(".gz"), content)
 
 
-def test_the_format_is_found_in_the_first_lines_of_a_long_file():
-    corpus = read("long.txt", (TREE + "\n") * 3000)
-    assert (corpus.format, len(corpus)) == ("conllu", 3000)
+@pytest.mark.parametrize("shift", range(0, len(TREE), 5))
+def test_the_format_is_found_in_the_first_lines_of_a_long_file(shift):
+    corpus = read("long.txt", "#" + "ö" * shift + "\n" + (TREE + "\n") * 2000)
+    assert (corpus.format, len(corpus)) == ("conllu", 2000)
 
 
 def test_one_line_longer_than_what_is_looked_at_is_still_a_sentence():
@@ -117,8 +118,9 @@ def test_a_binary_file_that_is_valid_utf8_is_no_text():
     assert "b.txt, line 2: a NUL character" in problem("b.txt", b"ab\n\x00\x01\n")
 
 
-def test_utf16_with_its_mark_is_read():
-    assert read("a.txt", "käse\nbrot\n".encode("utf-16")).words == ["käse", "brot"]
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_with_its_mark_is_read(encoding):
+    assert read("a.txt", "\ufeffkäse\nbrot\n".encode(encoding)).words == ["käse", "brot"]
 
 
 def test_an_unknown_encoding_is_an_error():

@@ -93,6 +93,11 @@ def test_columns_are_chosen_by_name_or_position(options, expected, separator):
     assert parts(corpus[0]) == expected
 
 
+def test_the_second_text_of_a_known_pair_can_be_another():
+    content = "sentence1\tsentence2\tthird\na\tb\tc\n"
+    assert parts(read("x.tsv", content, text_b="third")[0])[:2] == ("a", "c")
+
+
 def test_a_name_that_is_asked_for_shows_that_the_first_line_is_a_header():
     content = "Utterance\tIntent\nhello\tgreet\n"
     assert [s.text for s in read("x.tsv", content, text="Utterance")] == ["hello"]
@@ -138,6 +143,7 @@ def test_csv_quotes_hold_commas_quotes_and_line_ends():
 
 def test_csv_may_use_another_separator():
     assert read("x.csv", 'text;label\n"a;b";1\n', separator=";")[0].text == "a;b"
+    assert "one character as separator" in problem("x.csv", "text\na\n", separator="||")
 
 
 @pytest.mark.parametrize(
@@ -174,6 +180,7 @@ def test_words_follow_the_rule_that_is_asked_for():
         ("x.csv", 2, 'text,label\n"a,1\nb,2\n', {}, "not valid CSV"),
         ("x.tsv", 2, "text\tscore\na\tgood\n", {}, "the score 'good' is not a number"),
         ("x.tsv", 2, "text\tscore\na\tnan\n", {}, "the score 'nan' is not a number"),
+        ("x.tsv", 2, "text\tscore\na\tinf\n", {}, "the score 'inf' is not a number"),
         ("x.tsv", 2, "text\tlabel\na\t1\n", {"text": "txet"}, "Did you mean 'text'"),
         ("x.tsv", 2, "text\tlabel\na\t1\n", {"label": 7}, "no column 7. Known: text, label, 0, 1"),
         ("x.jsonl", 2, '{"text": "a"}\n{"text": \n', {}, "not JSON"),

@@ -6,14 +6,14 @@ and matches tokens to words character by character.
 
 from __future__ import annotations
 
-import families
 import numpy as np
 import pytest
 import torch
 import transformers
-from families import Family
 
+import families
 import lmkin
+from families import Family
 from lmkin.models.slow_offsets import spans_of_tokens
 
 POOLINGS = ["last", "first", "mean"]

@@ -115,8 +115,11 @@ def extract(
     if not folder.exists():
         require_disk(int(size * _OVERHEAD), folder)
     writer = StoreWriter(folder, manifest, reading.units, overwrite=overwrite)
-    _fill(writer, _Run(model, reading, chosen, dtype, batch_tokens), units, progress)
-    return writer.finish(reading.units)
+    try:
+        _fill(writer, _Run(model, reading, chosen, dtype, batch_tokens), units, progress)
+        return writer.finish(reading.units)
+    finally:
+        writer.close()
 
 
 def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> None:

@@ -24,6 +24,7 @@ from ..corpus import Corpus, Sentence, Units
 from ..errors import ActivationsError, CorpusError
 from ..interchange.atomic import replacing
 from .activations import Activations
+from .locking import FolderLock
 from .resources import human_bytes
 from .shards import Shard, read_shard, write_shard
 
@@ -121,15 +122,26 @@ class StoreWriter:
     def __init__(self, folder: Path, manifest: dict[str, Any], units: Units, *, overwrite: bool):
         self.folder = folder
         self.manifest = manifest
+        self._lock = FolderLock(folder)
+        try:
+            self._prepare(units, overwrite=overwrite)
+        except BaseException:
+            self.close()
+            raise
+        self.finished = {
+            number for number in range(len(self.manifest["shards"])) if self._is_finished(number)
+        }
+
+    def _prepare(self, units: Units, *, overwrite: bool) -> None:
+        """Take up an earlier try at the same run, or begin anew."""
         earlier = self._earlier(overwrite=overwrite)
         if earlier is not None:
             # The same run as before: keep its cuts, whatever the shard size is now.
             self.manifest["shards"] = earlier["shards"]
         else:
             self._begin(units)
-        self.finished = {
-            number for number in range(len(self.manifest["shards"])) if self._is_finished(number)
-        }
+        for leftover in self.folder.glob(".*.tmp"):  # of a process that was killed while it wrote
+            leftover.unlink(missing_ok=True)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
@@ -141,15 +153,15 @@ class StoreWriter:
         folder = self.folder
         if folder.is_file():
             raise ActivationsError(f"{folder} is a file; give a folder for the activations.")
-        if not folder.exists() or not any(folder.iterdir()):
-            return None
+        folder.mkdir(parents=True, exist_ok=True)
+        files = [file for file in folder.iterdir() if not file.name.startswith(".")]
+        if files and not _is_ours(files):
+            raise ActivationsError(
+                f"The folder {folder} is not empty and holds no activations (there is {files[0].name}). Choose "
+                f"another folder; nothing was touched."
+            )
+        self._lock.acquire()
         if not (folder / MANIFEST).exists():
-            leftovers = [p for p in folder.iterdir() if not p.name.startswith(".")]
-            if leftovers and not _looks_like_ours(leftovers):
-                raise ActivationsError(
-                    f"The folder {folder} is not empty and holds no activations (there is "
-                    f"{leftovers[0].name}). Choose another folder; nothing was touched."
-                )
             return None
         try:
             earlier = read_manifest(folder)
@@ -169,7 +181,6 @@ class StoreWriter:
         return None
 
     def _begin(self, units: Units) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
         with replacing(self.folder / "corpus.jsonl") as temporary:
             lines = (json.dumps(s.to_dict(), ensure_ascii=False) + "\n" for s in units.corpus)
             temporary.write_text("".join(lines), encoding="utf-8", newline="\n")
@@ -206,7 +217,12 @@ class StoreWriter:
             _open_shard(self.folder, entry, self.manifest) for entry in self.manifest["shards"]
         ]
         layers = [shard.layers for shard in shards]
+        self.close()
         return Activations(units, layers, self.manifest, path=self.folder)
+
+    def close(self) -> None:
+        """Let others write to the folder."""
+        self._lock.release()
 
     def _write_manifest(self, status: str) -> None:
         self.manifest["status"] = status
@@ -215,9 +231,10 @@ class StoreWriter:
             temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def _looks_like_ours(files: list[Path]) -> bool:
-    """A run that was killed before its manifest leaves only these."""
-    return all(f.name in ("corpus.jsonl", "units.safetensors") for f in files)
+def _is_ours(files: list[Path]) -> bool:
+    """A store, or what a run leaves that was killed before it wrote its manifest."""
+    names = {file.name for file in files}
+    return MANIFEST in names or names <= {"corpus.jsonl", "units.safetensors"}
 
 
 def shard_entries(ranges: list[tuple[int, int]]) -> list[dict[str, Any]]:

@@ -58,10 +58,10 @@ def similarity_heatmap(
         text=alt.Text("similarity:Q", format=".2f"),
         color=alt.condition("datum.similarity > 0.55", alt.value("white"), alt.value("#123")),
     )
-    chart: alt.LayerChart = alt.layer(cells, numbers).properties(width=width, height=34 * len(rows))
+    chart = alt.layer(cells, numbers).properties(width=width, height=34 * len(rows))
     if standardized is not None:
-        chart = cast(alt.LayerChart, chart.add_params(alt.param("kind", value="raw")))
-    return chart
+        chart = chart.add_params(alt.param("kind", value="raw"))
+    return cast(alt.LayerChart, chart)
 
 
 def side_by_side(charts: Sequence[alt.LayerChart], titles: Sequence[str]) -> alt.HConcatChart:

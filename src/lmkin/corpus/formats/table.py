@@ -135,8 +135,8 @@ def _choose(
     text, text_b, label, score, id = asked
     if text is None:
         pair = next((p for p in PAIRS if all(n in lower for n in p)), None)
-        if pair and text_b is None:
-            text, text_b = lower[pair[0]], lower[pair[1]]
+        if pair:
+            text, text_b = lower[pair[0]], lower[pair[1]] if text_b is None else text_b
         else:
             text = next((lower[n] for n in SINGLES if n in lower), None)
     if text is None:
