@@ -61,7 +61,7 @@ def _live_bar(
         MofNCompleteColumn(),
         Speed(),
         TextColumn("left"),
-        TimeRemainingColumn(elapsed_when_finished=True),
+        TimeRemainingColumn(),
         TextColumn("·"),
         TimeElapsedColumn(),
         console=console,  # type: ignore[arg-type]

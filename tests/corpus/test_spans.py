@@ -62,6 +62,7 @@ def test_a_word_that_the_text_does_not_have_is_named_by_its_index(forms, data):
         (["10\u00a0000"], "10 000", "", ["10 000"]),
         (["New~York", "!"], "New York!", "~", ["New York", "!"]),
         (["New~York"], "New~York", "~", ["New~York"]),
+        (["a~b c"], "a~b\u00a0c", "~", ["a~b\u00a0c"]),
         (["New~York"], "New York", "", 0),
         (["a", "b"], "a b c", "", 2),
         (["ab"], "a b", "", 0),

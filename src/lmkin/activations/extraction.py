@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
-import importlib.metadata
-import platform
+import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -19,16 +17,17 @@ from ..models import LanguageModel, Reading, UnitRule, Window, load_model
 from ..progress import progress_bar
 from .activations import Activations
 from .batching import batches, shard_ranges
+from .manifest import make_manifest, shard_entries
 from .resources import require_disk, require_memory
-from .store import FORMAT, StoreWriter, run_key, shard_entries
+from .store import StoreWriter
 
+_log = logging.getLogger(__name__)
 DTYPES = ("float32", "float16")
 BATCH_TOKENS = 2048
 SHARD_BYTES = 128_000_000
 _BATCHES_PER_SHARD = 4
 """At least: batches are sorted by length inside a shard, and a few long ones would waste padding."""
 _OVERHEAD = 1.05
-_LIBRARIES = ("lmkin", "numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 
 def extract(
@@ -95,10 +94,7 @@ def extract(
     reading = read_units(model, corpus, rule)
     width = sum(model.widths[n] for n in chosen)
     row_bytes = width * np.dtype(dtype).itemsize
-    manifest = _manifest(model, reading, chosen, dtype)
-    rows = rows_per_shard(shard_bytes, row_bytes, batch_tokens)
-    manifest["shards"] = shard_entries(shard_ranges(_rows_by_sentence(reading), rows))
-
+    manifest = make_manifest(model, reading, chosen, dtype)
     size = len(reading.units) * row_bytes
     if out is None:
         remedy = (
@@ -112,6 +108,8 @@ def extract(
         return Activations(reading.units, [everything], manifest)
 
     folder = Path(out)
+    rows = rows_per_shard(shard_bytes, row_bytes, batch_tokens)
+    manifest["shards"] = shard_entries(shard_ranges(_rows_by_sentence(reading), rows))
     if not folder.exists():
         require_disk(int(size * _OVERHEAD), folder)
     writer = StoreWriter(folder, manifest, reading.units, overwrite=overwrite)
@@ -132,6 +130,9 @@ def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> 
         progress_bar(run.model.name, total, f"{units}s", done=done, show=progress) as advance,
         ThreadPoolExecutor(max_workers=1) as pool,
     ):
+        _log.info(
+            "%s: %d of %d shards are there", writer.folder, len(writer.finished), len(writer.ranges)
+        )
         todo = [n for n in range(len(writer.ranges)) if n not in writer.finished]
         largest = max((stop - start for start, stop in writer.ranges), default=0)
         # Two sets of buffers take turns: fresh memory for every shard would cost page faults.
@@ -246,6 +247,11 @@ def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> Reading:
             f"The corpus {corpus.name!r} has no words; extract sentences instead."
         )
     reading = model.read(corpus, rule)
+    _log.info(
+        "%s reads %s: %d tokens in %d windows, %d of %d %ss kept",
+        *(model.name, corpus.name, reading.n_tokens, len(reading.windows)),
+        *(len(reading.units), reading.n_offered, rule.kind),
+    )
     if not len(reading.units):
         reasons = ", ".join(f"{count} {why}" for why, count in reading.losses.counts.items())
         raise ActivationsError(
@@ -291,52 +297,6 @@ def rows_per_shard(shard_bytes: int, row_bytes: int, batch_tokens: int) -> int:
 def _rows_by_sentence(reading: Reading) -> list[int]:
     counts = np.bincount(reading.units.sentence, minlength=len(reading.units.corpus))
     return [int(c) for c in counts]
-
-
-def _manifest(
-    model: LanguageModel, reading: Reading, layers: list[int], dtype: str
-) -> dict[str, Any]:
-    identity = model.identity()
-    corpus = reading.units.corpus
-    versions: dict[str, str | None] = {}
-    for library in _LIBRARIES:
-        try:
-            versions[library] = importlib.metadata.version(library)
-        except importlib.metadata.PackageNotFoundError:
-            versions[library] = None
-    settings = {
-        "rule": reading.rule.to_dict(),
-        "layers": layers,
-        "dtype": dtype,
-        "corpus": corpus.hash,
-        "model": {k: v for k, v in identity.items() if k not in ("name", "spec", "revision")},
-    }
-    return {
-        "lmkin_store": FORMAT,
-        "status": "memory",
-        "key": run_key(settings),
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "model": identity,
-        "corpus": {
-            "name": corpus.name,
-            "format": corpus.format,
-            "hash": corpus.hash,
-            "sentences": len(corpus),
-            "words": corpus.n_words,
-            "tags": list(corpus.tag_names),
-        },
-        "units": {
-            "kind": reading.units.kind,
-            "offered": reading.n_offered,
-            "kept": len(reading.units),
-            "hash": reading.units.hash,
-            "rule": reading.rule.to_dict(),
-            "losses": reading.losses.to_dict(),
-        },
-        "layers": layers,
-        "dtype": dtype,
-        "versions": {"python": platform.python_version(), **versions},
-    }
 
 
 def _check_numbers(batch_tokens: int, shard_bytes: int, dtype: str) -> None:

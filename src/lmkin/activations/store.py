@@ -11,8 +11,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +25,11 @@ from ..errors import ActivationsError, CorpusError
 from ..interchange.atomic import replacing
 from .activations import Activations
 from .locking import FolderLock
+from .manifest import FORMAT, what_differs
 from .resources import human_bytes
 from .shards import Shard, read_shard, write_shard
 
-FORMAT = 1
+_log = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
 _VERIFY_BELOW = 1_000_000_000
 """Stores smaller than this are checked bit by bit when they are opened: it takes under a second."""
@@ -173,7 +174,7 @@ class StoreWriter:
             return earlier
         if not overwrite:
             raise ActivationsError(
-                f"{folder} holds activations of another run ({_what_differs(earlier, self.manifest)}). Choose "
+                f"{folder} holds activations of another run ({what_differs(earlier, self.manifest)}). Choose "
                 f"another folder, or replace them with overwrite=True (--overwrite)."
             )
         for file in [folder / MANIFEST, *folder.glob("shard-*.safetensors")]:
@@ -209,6 +210,7 @@ class StoreWriter:
         entry["crc32"] = write_shard(
             self.folder / entry["file"], layers, key=self.manifest["key"], start=start, stop=stop
         )
+        _log.info("wrote %s: rows %d to %d", entry["file"], start, stop)
 
     def finish(self, units: Units) -> Activations:
         """Declare the store complete, and open it."""
@@ -235,32 +237,6 @@ def _is_ours(files: list[Path]) -> bool:
     """A store, or what a run leaves that was killed before it wrote its manifest."""
     names = {file.name for file in files}
     return MANIFEST in names or names <= {"corpus.jsonl", "units.safetensors"}
-
-
-def shard_entries(ranges: list[tuple[int, int]]) -> list[dict[str, Any]]:
-    """The manifest's list of shards, before they are written."""
-    return [
-        {"file": f"shard-{i:05d}.safetensors", "rows": list(rows), "crc32": None}
-        for i, rows in enumerate(ranges)
-    ]
-
-
-def run_key(parts: dict[str, Any]) -> str:
-    """Hash of everything that the numbers depend on: the cache key."""
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
-    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
-
-
-def _what_differs(a: dict[str, Any], b: dict[str, Any], path: str = "") -> str:
-    """The first entry in which two manifests differ, for an error message."""
-    skip = {"created", "versions", "shards", "status", "key", "name", "spec", "losses", "device"}
-    for name in b:
-        if name in skip or a.get(name) == b[name]:
-            continue
-        if isinstance(a.get(name), dict) and isinstance(b[name], dict):
-            return _what_differs(a[name], b[name], f"{path}{name}.")
-        return f"{path}{name}: {str(a.get(name))[:40]} there, {str(b[name])[:40]} now"
-    return "it cannot be told which" if not path else f"{path[:-1]} differs"
 
 
 def store_size(folder: Path) -> str:

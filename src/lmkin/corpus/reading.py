@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import inspect
+import logging
 import pkgutil
 import zlib
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from ..errors import CorpusError, did_you_mean
 from .corpus import Corpus
 from .sentence import Sentence
 
+_log = logging.getLogger(__name__)
 Reader = Callable[..., Iterable[Sentence]]
 Sniffer = Callable[["Head"], float]
 
@@ -107,6 +109,7 @@ def read_corpus(path: str | Path, format: str | None = None, **options: Any) -> 
         name=str(path) if sample else file.name,
         format=chosen.name,
     )
+    _log.info("read %s as %s: %d sentences", file, chosen.name, len(corpus))
     if not len(corpus):
         raise CorpusError(f"{file}: no sentence in it (read as {chosen.name}).")
     return corpus

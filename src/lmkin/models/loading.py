@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from ..errors import LmkinError, did_you_mean
 from .base import LanguageModel
 
+_log = logging.getLogger(__name__)
 SIDES = ("encoder", "decoder")
 DTYPES = ("float32", "float16", "bfloat16", "float64", "auto")
 
@@ -115,4 +117,6 @@ def load_model(
     options = LoadOptions(device, dtype, revision, attention, side, trust_remote_code, name)
     text = str(spec)
     source = next(s for s in known_sources().values() if s.claims(text))
-    return source.load(text, options)
+    model = source.load(text, options)
+    _log.info("loaded %r from %s: %s", text, source.name, model)
+    return model

@@ -182,6 +182,11 @@ class TransformerModel(LanguageModel):
                 f"{self.name} gives NaN or infinite activations already on a short text. Its weights are damaged, "
                 f"or do not fit {self._dtype()}: try dtype='float32'."
             )
+        if any(s.shape[1] != len(rows[0]) for s in states):
+            raise ModelError(
+                f"{self.name} ({type(self.module).__name__}) has layers of fewer positions than it reads, so its "
+                f"tokens cannot be followed through them."
+            )
         before = states[-1][:, : len(rows[0]) - 1].float()
         spread = before.std().clamp_min(1e-30)
         return (

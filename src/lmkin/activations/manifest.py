@@ -1,0 +1,88 @@
+"""The manifest: everything that the numbers of a store depend on; the cache key is its hash."""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import importlib.metadata
+import json
+import platform
+from typing import Any
+
+from ..models import LanguageModel, Reading
+
+FORMAT = 1
+_LIBRARIES = ("lmkin", "numpy", "torch", "transformers", "tokenizers", "safetensors")
+
+
+def make_manifest(
+    model: LanguageModel, reading: Reading, layers: list[int], dtype: str
+) -> dict[str, Any]:
+    """What, how, from which model and corpus; the shards are added by whoever cuts them."""
+    identity = model.identity()
+    corpus = reading.units.corpus
+    versions: dict[str, str | None] = {}
+    for library in _LIBRARIES:
+        try:
+            versions[library] = importlib.metadata.version(library)
+        except importlib.metadata.PackageNotFoundError:
+            versions[library] = None
+    settings = {
+        "rule": reading.rule.to_dict(),
+        "layers": layers,
+        "dtype": dtype,
+        "corpus": corpus.hash,
+        "model": {k: v for k, v in identity.items() if k not in ("name", "spec", "revision")},
+    }
+    return {
+        "lmkin_store": FORMAT,
+        "status": "memory",
+        "key": _run_key(settings),
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "model": identity,
+        "corpus": {
+            "name": corpus.name,
+            "format": corpus.format,
+            "hash": corpus.hash,
+            "sentences": len(corpus),
+            "words": corpus.n_words,
+            "tags": list(corpus.tag_names),
+        },
+        "units": {
+            "kind": reading.units.kind,
+            "offered": reading.n_offered,
+            "kept": len(reading.units),
+            "hash": reading.units.hash,
+            "rule": reading.rule.to_dict(),
+            "losses": reading.losses.to_dict(),
+        },
+        "layers": layers,
+        "dtype": dtype,
+        "versions": {"python": platform.python_version(), **versions},
+    }
+
+
+def _run_key(parts: dict[str, Any]) -> str:
+    """Hash of everything that the numbers depend on: the cache key."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def shard_entries(ranges: list[tuple[int, int]]) -> list[dict[str, Any]]:
+    """The manifest's list of shards, before they are written."""
+    return [
+        {"file": f"shard-{i:05d}.safetensors", "rows": list(rows), "crc32": None}
+        for i, rows in enumerate(ranges)
+    ]
+
+
+def what_differs(a: dict[str, Any], b: dict[str, Any], path: str = "") -> str:
+    """The first entry in which two manifests differ, for an error message."""
+    skip = {"created", "versions", "shards", "status", "key", "name", "spec", "losses", "device"}
+    for name in b:
+        if name in skip or a.get(name) == b[name]:
+            continue
+        if isinstance(a.get(name), dict) and isinstance(b[name], dict):
+            return what_differs(a[name], b[name], f"{path}{name}.")
+        return f"{path}{name}: {str(a.get(name))[:40]} there, {str(b[name])[:40]} now"
+    return "it cannot be told which" if not path else f"{path[:-1]} differs"
