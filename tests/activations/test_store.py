@@ -207,37 +207,44 @@ def test_full_disk_is_explained_and_finished_shards_stay(
 
     from lmkin.activations import shards as module
 
-    write = module._write_all
+    write = module.write_file
     count = 0
 
-    def fills_up(file, data):
+    def fills_up(path, data):
         nonlocal count
         count += 1
-        if count > 10:
+        write(path, data[: len(data) // 2] if count > 3 else data)
+        if count > 3:
             raise OSError(errno.ENOSPC, "No space left on device")
-        write(file, data)
 
-    monkeypatch.setattr(module, "_write_all", fills_up)
+    monkeypatch.setattr(module, "write_file", fills_up)
     with pytest.raises(lmkin.ActivationsError, match=r"disk is full.*run the same command again"):
         lmkin.extract(tiny, sample[:60], tmp_path / "acts", **OPTIONS)
-    assert len(shards(tmp_path / "acts")) == 3  # three layers each, the fourth did not fit
+    assert len(shards(tmp_path / "acts")) == 3  # the fourth did not fit
     assert not list((tmp_path / "acts").glob(".*tmp"))
-    monkeypatch.setattr(module, "_write_all", write)
+    monkeypatch.setattr(module, "write_file", write)
     assert (
         len(lmkin.extract(tiny, sample[:60], tmp_path / "acts", **OPTIONS)) == sample[:60].n_words
     )
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
-def test_full_device_is_recognised() -> None:
-    """The error that the system really gives is the one that is explained."""
-    import errno
-
-    from lmkin.activations.shards import _write_all
-
-    with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(OSError) as caught:  # noqa: PT011
-        _write_all(file, memoryview(b"x" * 100))
-    assert caught.value.errno == errno.ENOSPC
+def test_a_really_full_disk(tiny, sample, monkeypatch, tmp_path) -> None:
+    """A file system of fixed size in memory, filled up; where one may be mounted."""
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(tmp_path)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode:
+        pytest.skip("no permission to mount a file system here")
+    try:
+        monkeypatch.setattr("lmkin.activations.extraction.require_disk", lambda *a: None)
+        with pytest.raises(lmkin.ActivationsError, match="disk is full"):
+            lmkin.extract(tiny, sample[:120], tmp_path / "acts", **OPTIONS)
+        planned = json.loads((tmp_path / "acts" / "manifest.json").read_text())["shards"]
+        assert 0 < len(shards(tmp_path / "acts")) < len(planned)
+    finally:
+        subprocess.run(["umount", str(tmp_path)], check=True)
 
 
 def test_a_second_writer_is_turned_away(tiny, sample, store) -> None:

@@ -120,6 +120,11 @@ class StoredSentences:
             self._numbers.setdefault(sentence.words, []).append(number)
 
     @property
+    def rule(self) -> dict[str, Any]:
+        """How these vectors came about."""
+        return dict(self.acts.manifest["units"]["rule"])
+
+    @property
     def sentences(self) -> list[list[str]]:
         """The words of each sentence."""
         return [list(s.words) for s in self.acts.units.corpus if len(s)]

@@ -6,20 +6,28 @@ from collections.abc import Sequence
 
 from ..models import Window
 
+_LEAST_FILLED = 0.85
+
 
 def batches(windows: Sequence[Window], batch_tokens: int) -> list[list[Window]]:
     """Windows by falling length, so many at a time that a padded batch has ``batch_tokens`` tokens.
 
     The longest come first: if memory is too small for them, that is known at once. A window that is
-    longer than ``batch_tokens`` runs alone.
+    longer than ``batch_tokens`` runs alone. A batch that is half full ends early where it would be padded
+    much.
     """
     ordered = sorted(windows, key=lambda w: -w.length)
     found: list[list[Window]] = []
-    start = 0
-    while start < len(ordered):
-        size = max(1, batch_tokens // ordered[start].length)
-        found.append(ordered[start : start + size])
-        start += size
+    for window in ordered:
+        if found:
+            batch = found[-1]
+            longest = batch[0].length
+            size = len(batch) * longest
+            padded_much = window.length < _LEAST_FILLED * longest and size >= batch_tokens / 2
+            if size + longest <= batch_tokens and not padded_much:
+                batch.append(window)
+                continue
+        found.append([window])
     return found
 
 

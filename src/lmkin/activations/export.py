@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ActivationsError
+from ..errors import ActivationsError, LmkinWarning
 from ..interchange import find_format
 from ..progress import progress_bar
 from .activations import Activations
@@ -29,11 +30,31 @@ def export_activations(
         )
     if len(set(acts.widths.values())) != 1:
         raise ActivationsError("These formats need all layers to have the same width.")
+    _warn_of_what_is_lost(acts)
     target = Path(path)
     chosen = find_format(target, format)
     total = len(np.unique(acts.units.sentence))
     with progress_bar(chosen.name, total, "sentences", show=progress) as advance:
         return chosen.write(target, _records(acts, advance))
+
+
+def _warn_of_what_is_lost(acts: Activations) -> None:
+    if acts.layers != tuple(range(len(acts.layers))):
+        listed = ", ".join(map(str, acts.layers))
+        warnings.warn(
+            f"These formats do not number layers: {listed} become 0 to {len(acts.layers) - 1}.",
+            LmkinWarning,
+            stacklevel=3,
+        )
+    units = acts.manifest["units"]
+    lost = units["offered"] - units["kept"]
+    if lost:
+        warnings.warn(
+            f"{lost:,} words have no vector, and these formats cannot say so: their sentences are written with "
+            f"the words that are left, and are found again only by those.",
+            LmkinWarning,
+            stacklevel=3,
+        )
 
 
 def _records(acts: Activations, advance: Any) -> Iterator[tuple[list[str], NDArray[np.float32]]]:

@@ -19,13 +19,16 @@ from .activations import Activations
 from .batching import batches, shard_ranges
 from .manifest import make_manifest, shard_entries
 from .resources import require_disk, require_memory
+from .shards import ShardImage
 from .store import StoreWriter
 
 _log = logging.getLogger(__name__)
 DTYPES = ("float32", "float16")
-BATCH_TOKENS = 2048
-SHARD_BYTES = 128_000_000
-_BATCHES_PER_SHARD = 4
+BATCH_TOKENS = 1024
+"""On a CPU: larger batches are no faster there, and are padded more."""
+GPU_BATCH_TOKENS = 4096
+SHARD_BYTES = 64_000_000
+_BATCHES_PER_SHARD = 8
 """At least: batches are sorted by length inside a shard, and a few long ones would waste padding."""
 _OVERHEAD = 1.05
 
@@ -43,7 +46,7 @@ def extract(
     long: str = "window",
     overlap: int | None = None,
     max_length: int | None = None,
-    batch_tokens: int = BATCH_TOKENS,
+    batch_tokens: int | None = None,
     dtype: str = "float32",
     shard_bytes: int = SHARD_BYTES,
     overwrite: bool = False,
@@ -68,7 +71,7 @@ def extract(
     first_token, special_tokens, long, overlap, max_length
         See :class:`lmkin.models.UnitRule`.
     batch_tokens
-        Tokens in a padded batch; more is faster on a GPU and takes more memory.
+        Tokens in a padded batch; by default 1,024 on a CPU, 4,096 on a GPU.
     dtype
         ``float32``, or ``float16`` for half the size.
     shard_bytes
@@ -80,7 +83,8 @@ def extract(
     """
     model = load_model(model) if isinstance(model, str | Path) else model
     corpus = read_corpus(corpus) if isinstance(corpus, str | Path) else corpus
-    _check_numbers(batch_tokens, shard_bytes, dtype)
+    batch_tokens = default_batch_tokens(model) if batch_tokens is None else batch_tokens
+    check_numbers(batch_tokens, shard_bytes, dtype)
     rule = UnitRule.make(
         units,
         pooling,
@@ -103,8 +107,8 @@ def extract(
         require_memory(int(size * _OVERHEAD), remedy)
         run = _Run(model, reading, chosen, dtype, batch_tokens)
         with progress_bar(model.name, len(reading.units), f"{units}s", show=progress) as advance:
-            buffers = run.buffers(len(reading.units))
-            everything = run.fill(buffers, 0, len(reading.units), advance)
+            everything = run.buffers(len(reading.units))
+            run.fill(everything, 0, len(reading.units), advance)
         return Activations(reading.units, [everything], manifest)
 
     folder = Path(out)
@@ -135,19 +139,20 @@ def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> 
         )
         todo = [n for n in range(len(writer.ranges)) if n not in writer.finished]
         largest = max((stop - start for start, stop in writer.ranges), default=0)
-        # Two sets of buffers take turns: fresh memory for every shard would cost page faults.
-        sets = [run.buffers(largest) for _ in todo[:2]]
+        images = [run.image(largest) for _ in todo[:2]]  # they take turns
         pending: Future[None] | None = None
         for turn, number in enumerate(todo):
-            layers = run.fill(sets[turn % 2], *writer.ranges[number], advance)
+            start, stop = writer.ranges[number]
+            image = images[turn % 2]
+            run.fill(image.layers(stop - start), start, stop, advance)
             if pending is not None:
                 pending.result()
-            pending = pool.submit(writer.write, number, layers)
+            pending = pool.submit(writer.write, number, image)
         if pending is not None:
             pending.result()
 
 
-Buffers = dict[int, NDArray[np.float32]]
+Layers = dict[int, NDArray[Any]]
 
 
 class _Run:
@@ -174,15 +179,19 @@ class _Run:
         low, high = np.searchsorted(self._firsts, [start, stop])
         return self.reading.windows[low:high]
 
-    def buffers(self, rows: int) -> Buffers:
+    def buffers(self, rows: int) -> Layers:
         """Memory for so many rows of every layer."""
-        return {n: np.empty((rows, self.model.widths[n]), np.float32) for n in self.layers}
+        return {n: np.empty((rows, self.model.widths[n]), self.dtype) for n in self.layers}
 
-    def fill(
-        self, buffers: Buffers, start: int, stop: int, advance: Any
-    ) -> dict[int, NDArray[Any]]:
-        """All layers of a range of rows, computed into ``buffers``."""
-        parts = {n: buffer[: stop - start] for n, buffer in buffers.items()}
+    def image(self, rows: int) -> ShardImage:
+        """The same as the image of a shard file."""
+        return ShardImage({n: self.model.widths[n] for n in self.layers}, rows, self.dtype)
+
+    def fill(self, target: Layers, start: int, stop: int, advance: Any) -> None:
+        """Compute all layers of a range of rows into ``target``."""
+        # Sums are made in float32, whatever is stored.
+        exact = self.dtype == np.float32
+        parts = target if exact else {n: np.empty(a.shape, np.float32) for n, a in target.items()}
         # Without windows every row comes whole, from one batch; else its pieces are joined.
         joins = self.reading.losses.windowed > 0
         if joins:
@@ -199,7 +208,10 @@ class _Run:
                 else:
                     parts[n][places] += values
             advance(len(rows))
-        return {n: self._cast(part, n) for n, part in parts.items()}
+        if not exact:
+            for n, part in parts.items():
+                self._check_range(part, n)
+                target[n][...] = part
 
     def batches(
         self, start: int, stop: int
@@ -227,15 +239,12 @@ class _Run:
                 f"{names} …. Load it with dtype='float32'; if it runs in that already, its weights are damaged."
             )
 
-    def _cast(self, buffer: NDArray[np.float32], layer: int) -> NDArray[Any]:
-        if self.dtype == np.float32:
-            return buffer
+    def _check_range(self, buffer: NDArray[np.float32], layer: int) -> None:
         if np.abs(buffer).max(initial=0) > np.finfo(self.dtype).max:
             raise ActivationsError(
                 f"Layer {layer} of {self.model.name} has activations above 65,504, which float16 cannot hold. "
                 f"Store float32."
             )
-        return buffer.astype(self.dtype)
 
 
 def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> Reading:
@@ -299,7 +308,13 @@ def _rows_by_sentence(reading: Reading) -> list[int]:
     return [int(c) for c in counts]
 
 
-def _check_numbers(batch_tokens: int, shard_bytes: int, dtype: str) -> None:
+def default_batch_tokens(model: LanguageModel) -> int:
+    """Tokens in a padded batch that suit the device."""
+    return BATCH_TOKENS if model.device_type == "cpu" else GPU_BATCH_TOKENS
+
+
+def check_numbers(batch_tokens: int, shard_bytes: int, dtype: str) -> None:
+    """An error for options that make no sense."""
     if dtype not in DTYPES:
         raise LmkinError(f"Unknown dtype {dtype!r} for storage. {did_you_mean(dtype, DTYPES)}")
     if batch_tokens < 1 or shard_bytes < 1:

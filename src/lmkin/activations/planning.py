@@ -11,7 +11,14 @@ import numpy as np
 from ..corpus import Corpus
 from ..models import LanguageModel, Reading, UnitRule
 from .batching import batches
-from .extraction import BATCH_TOKENS, SHARD_BYTES, choose_layers, read_units, rows_per_shard
+from .extraction import (
+    SHARD_BYTES,
+    check_numbers,
+    choose_layers,
+    default_batch_tokens,
+    read_units,
+    rows_per_shard,
+)
 
 _TRIALS = 4
 
@@ -31,7 +38,7 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """The plan as plain data."""
-        return {**self.__dict__, "seconds": round(self.seconds, 1)}
+        return {**self.__dict__, "seconds": round(self.seconds, 3)}
 
 
 def plan_extraction(
@@ -40,18 +47,20 @@ def plan_extraction(
     rule: UnitRule,
     *,
     layers: str = "all",
-    batch_tokens: int = BATCH_TOKENS,
+    batch_tokens: int | None = None,
     dtype: str = "float32",
     shard_bytes: int = SHARD_BYTES,
 ) -> Plan:
     """Tokenize everything, run a few batches, and say what the whole would take on disk."""
+    batch_tokens = default_batch_tokens(model) if batch_tokens is None else batch_tokens
+    check_numbers(batch_tokens, shard_bytes, dtype)
     chosen = choose_layers(layers, model.n_layers)
     reading = read_units(model, corpus, rule)
     plan = batches(reading.windows, batch_tokens)
     padded = [len(batch) * batch[0].length for batch in plan]
     width = sum(model.widths[n] for n in chosen)
     disk = len(reading.units) * width * np.dtype(dtype).itemsize
-    # One shard is written while the next is filled, in float32; the model keeps all its layers for a batch.
+    # Two shards take turns; the model keeps all its layers for a batch.
     rows = rows_per_shard(shard_bytes, width * np.dtype(dtype).itemsize, batch_tokens)
     shard = min(rows, len(reading.units)) * width * 4
     batch = max(padded) * sum(model.widths) * 4 * 4

@@ -6,7 +6,6 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from io import RawIOBase
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import ActivationsError
 from ..interchange.atomic import replacing
+from .unbuffered import aligned_memory, round_up, write_file
 
 _DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
@@ -53,41 +53,51 @@ def checksum(layers: Mapping[int, NDArray[Any]]) -> str:
     return f"{value:08x}"
 
 
-def write_shard(
-    path: Path, layers: Mapping[int, NDArray[Any]], *, key: str, start: int, stop: int
-) -> str:
-    """Write a shard atomically; returns its checksum.
+class ShardImage:
+    """The bytes of a shard file in memory: a header, then one layer after another.
 
-    The format is written by hand, straight from the arrays: the library would first copy all of them.
+    Layers are computed straight into it, and it is written as it is. The format is simple enough to be written by
+    hand; the library would copy every layer first.
     """
-    crc = checksum(layers)
-    header: dict[str, Any] = {
-        "__metadata__": {"lmkin": key, "start": str(start), "stop": str(stop), "crc32": crc}
-    }
-    end = 0
-    for number in sorted(layers):
-        array = layers[number]
-        offsets = [end, end + array.nbytes]
-        header[tensor_name(number)] = {
-            "dtype": _NAMES[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": offsets,
+
+    def __init__(self, widths: Mapping[int, int], rows: int, dtype: np.dtype[Any]):
+        self.widths = dict(sorted(widths.items()))
+        self.dtype = dtype
+        self._header = round_up(1024 + 192 * len(self.widths))
+        self._memory = aligned_memory(
+            self._header + rows * sum(self.widths.values()) * dtype.itemsize
+        )
+
+    def layers(self, rows: int) -> dict[int, NDArray[Any]]:
+        """Every layer of a shard of so many rows, to be filled."""
+        found: dict[int, NDArray[Any]] = {}
+        position = self._header
+        for number, width in self.widths.items():
+            flat = np.frombuffer(self._memory, self.dtype, rows * width, position)
+            found[number] = flat.reshape(rows, width)
+            position += flat.nbytes
+        return found
+
+    def write(self, path: Path, *, key: str, start: int, stop: int) -> str:
+        """Write the shard atomically; returns its checksum."""
+        layers = self.layers(stop - start)
+        crc = checksum(layers)
+        header: dict[str, Any] = {
+            "__metadata__": {"lmkin": key, "start": str(start), "stop": str(stop), "crc32": crc}
         }
-        end = offsets[1]
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)  # the numbers begin at a multiple of 8
-    with replacing(path) as temporary, temporary.open("wb", buffering=0) as file:
-        file.write(len(text).to_bytes(8, "little") + text)
-        for number in sorted(layers):
-            _write_all(file, np.ascontiguousarray(layers[number]).data.cast("B"))
-    return crc
-
-
-def _write_all(file: RawIOBase, data: memoryview) -> None:
-    """A raw file may take less than it is given: go on until all is written."""
-    while data:
-        written = file.write(data)
-        data = data[written or 0 :]
+        end = 0
+        for number, array in layers.items():
+            header[tensor_name(number)] = {
+                "dtype": _NAMES[array.dtype],
+                "shape": list(array.shape),
+                "data_offsets": [end, end + array.nbytes],
+            }
+            end += array.nbytes
+        text = json.dumps(header, separators=(",", ":")).encode().ljust(self._header - 8)
+        self._memory[: self._header] = len(text).to_bytes(8, "little") + text
+        with replacing(path) as temporary, memoryview(self._memory) as data:
+            write_file(temporary, data[: self._header + end])
+        return crc
 
 
 def read_shard(path: Path) -> Shard:

@@ -16,7 +16,6 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
@@ -27,7 +26,7 @@ from .activations import Activations
 from .locking import FolderLock
 from .manifest import FORMAT, what_differs
 from .resources import human_bytes
-from .shards import Shard, read_shard, write_shard
+from .shards import Shard, ShardImage, read_shard
 
 _log = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
@@ -203,13 +202,12 @@ class StoreWriter:
         entry["crc32"] = shard.crc32
         return True
 
-    def write(self, number: int, layers: dict[int, NDArray[Any]]) -> None:
+    def write(self, number: int, image: ShardImage) -> None:
         """Write one shard."""
         entry = self.manifest["shards"][number]
         start, stop = entry["rows"]
-        entry["crc32"] = write_shard(
-            self.folder / entry["file"], layers, key=self.manifest["key"], start=start, stop=stop
-        )
+        file = self.folder / entry["file"]
+        entry["crc32"] = image.write(file, key=self.manifest["key"], start=start, stop=stop)
         _log.info("wrote %s: rows %d to %d", entry["file"], start, stop)
 
     def finish(self, units: Units) -> Activations:

@@ -63,7 +63,7 @@ def command(
     special_tokens: Annotated[
         str | None,
         typer.Option(
-            help="[CLS], </s> …: keep or drop. Default: keep for sentences, drop for tokens.",
+            help="CLS, SEP, BOS and the like: keep or drop. Default: keep for sentences, drop for tokens.",
             rich_help_panel=_UNITS,
         ),
     ] = None,
@@ -84,7 +84,7 @@ def command(
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option(help="Only the first so many sentences.", rich_help_panel="Corpus"),
+        typer.Option(min=1, help="Only the first so many sentences.", rich_help_panel="Corpus"),
     ] = None,
     format: Format = None,
     option: Option = None,
@@ -92,7 +92,7 @@ def command(
     model_dtype: Annotated[
         str | None,
         typer.Option(
-            help="float32 (default), float16, bfloat16 or auto, for the weights.",
+            help="For the weights: float32 (default), float16, bfloat16, float64, or auto (as stored).",
             rich_help_panel="Model",
         ),
     ] = None,
@@ -106,13 +106,19 @@ def command(
         str, typer.Option(help="float32 or float16, for the store.", rich_help_panel=_RUN)
     ] = "float32",
     batch_tokens: Annotated[
-        int, typer.Option(help="Tokens in a padded batch.", rich_help_panel=_RUN)
-    ] = 2048,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Tokens in a padded batch. Default: 1024 on a CPU, 4096 on a GPU.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
     shard_mb: Annotated[
         float, typer.Option(help="Size of a file of the store, in MB.", rich_help_panel=_RUN)
-    ] = 128,
+    ] = 64,
     threads: Annotated[
-        int | None, typer.Option(help="CPU threads. Default: all cores.", rich_help_panel=_RUN)
+        int | None,
+        typer.Option(min=1, help="CPU threads. Default: all cores.", rich_help_panel=_RUN),
     ] = None,
     overwrite: Annotated[
         bool, typer.Option(help="Replace activations of another run.", rich_help_panel=_RUN)
@@ -207,7 +213,7 @@ def command(
     from .inspect import describe_losses, describe_store
 
     rows, data = describe_store(acts)
-    rows["time"] = f"{format_seconds(seconds)} ({len(acts) / seconds:,.0f} {units}s/s)"
+    rows["time"] = format_seconds(seconds)
     show(f"Stored in {out}", rows, as_json=as_json, data={**data, "seconds": round(seconds, 2)})
     for line in describe_losses(acts.manifest):
         say_warning(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -63,11 +64,15 @@ def _kind(spec: str, format: str | None) -> str:
         return "corpus"
     if path.is_dir() and (path / "manifest.json").exists():
         return "store"
-    if path.suffix.lower() in (".hdf5", ".h5", ".json"):
-        return "model"
     if path.is_dir():
         return "model" if (path / "config.json").exists() else "corpus"
-    return "corpus" if path.exists() or path.suffix in (".conllu", ".tsv", ".txt") else "model"
+    if path.suffix.lower() in (".hdf5", ".h5"):
+        return "model"
+    if path.suffix.lower() == ".json" and path.exists():
+        with path.open("rb") as file:
+            return "model" if b'"features"' in file.read(1000) else "corpus"
+    # What has an extension of letters is meant as a file, even where it is missing; versions are names.
+    return "corpus" if path.exists() or path.suffix[1:].isalpha() else "model"
 
 
 def describe_corpus(corpus: Corpus) -> Described:
@@ -81,7 +86,7 @@ def describe_corpus(corpus: Corpus) -> Described:
         "sentences": f"{len(corpus):,}"
         + (f" in {len(documents):,} documents" if documents else ""),
         "words": f"{corpus.n_words:,} ({len(set(corpus.words)):,} different), "
-        f"{lengths[0]} to {lengths[-1]} a sentence, median {lengths[len(lengths) // 2]}",
+        f"{lengths[0]} to {lengths[-1]} a sentence, median {median(lengths):g}",
     }
     if any(s.text_b is not None for s in corpus):
         rows["pairs"] = f"{sum(s.text_b is not None for s in corpus):,}"

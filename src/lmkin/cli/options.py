@@ -15,7 +15,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")
 Format = Annotated[
     str | None,
     typer.Option(
-        help="Format of the corpus, if extension and content do not tell: conllu, columns, text, table, arrow.",
+        help="Format of the corpus, if extension and content do not tell. An unknown name lists them.",
         rich_help_panel="Corpus",
     ),
 ]

@@ -181,7 +181,7 @@ class Corpus(Sequence[Sentence]):
         return list(groups.values())
 
     def align(self, *others: Corpus) -> tuple[Corpus, ...]:
-        """This corpus and others, cut down to the ``sent_id``s that all have, in this one's order."""
+        """This corpus and others, cut down to what all have by ``sent_id``, in this one's order."""
         corpora = (self, *others)
         indexes = [corpus._by_id() for corpus in corpora]
         common = [s.id for s in self._sentences if all(s.id in index for index in indexes)]

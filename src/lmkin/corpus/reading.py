@@ -91,7 +91,7 @@ def read_corpus(path: str | Path, format: str | None = None, **options: Any) -> 
     if format is not None and format not in formats:
         raise CorpusError(f"Unknown corpus format {format!r}. {did_you_mean(format, formats)}")
     sample = _sample(str(path))
-    file = sample or Path(path)
+    file = sample or Path(path).expanduser()
     if not file.exists():
         raise CorpusError(
             f"There is no corpus at {str(path)!r}. Give the path of a file, or 'sample' for the "

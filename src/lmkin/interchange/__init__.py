@@ -48,7 +48,7 @@ FORMATS = {
     ),
     "neurox-json": Interchange(
         "neurox-json",
-        "JSON lines of NeuroX: readable, 8 decimals, about ten times the size",
+        "JSON lines of NeuroX: readable, 8 decimals, about three times the size",
         (".json", ".jsonl"),
         jsonlines.PrecomputedLines,
         jsonlines.write_neurox,

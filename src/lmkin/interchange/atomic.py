@@ -11,6 +11,13 @@ from pathlib import Path
 from ..errors import ActivationsError
 
 
+def _umask() -> int:
+    """The process's mask for new files; there is no way to read it but to set it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name to write to; when all went well it is flushed and renamed to ``path``."""
@@ -20,6 +27,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
+        temporary.chmod(0o666 & ~_umask())  # some libraries write for the owner alone
         temporary.replace(path)
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

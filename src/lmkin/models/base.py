@@ -122,6 +122,11 @@ class LanguageModel(ABC):
         """What makes the model's numbers what they are, for the manifest and the cache key."""
 
     @property
+    def device_type(self) -> str:
+        """Where the model runs: cpu, cuda, mps …."""
+        return "cpu"
+
+    @property
     def memory(self) -> int:
         """Bytes that the model itself takes."""
         return 0

@@ -34,7 +34,7 @@ class Layout:
     @property
     def n_cut(self) -> int:
         """Content tokens that were cut off."""
-        return sum(place is None for place in self.content)
+        return self.content.count(None)
 
 
 def room_for_text(template: Template, limit: int | None, rule: UnitRule) -> int | None:
@@ -57,13 +57,18 @@ def lay_out(
     """The windows of a sentence."""
     template = tokenizer.single
     windows = cut(len(tokens), room_for_text(template, limit, rule), rule)
-    owner = owners(len(tokens), windows, causal=causal)
     shift = len(template.prefix)
+    content: list[Place | None]
+    if windows == [(0, len(tokens))]:
+        content = [(0, p) for p in range(shift, shift + len(tokens))]
+    else:
+        owner = owners(len(tokens), windows, causal=causal)
+        content = [(w, t - windows[w][0] + shift) if w >= 0 else None for t, w in enumerate(owner)]
     start, stop = windows[-1]
     end = stop - start + shift
     return Layout(
         inputs=[template.wrap(tokens.ids[start:stop]) for start, stop in windows],
-        content=[(w, t - windows[w][0] + shift) if w >= 0 else None for t, w in enumerate(owner)],
+        content=content,
         prefix=[(0, p) for p in range(shift)],
         suffix=[(len(windows) - 1, end + p) for p in range(len(template.suffix))],
     )

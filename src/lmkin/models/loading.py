@@ -115,7 +115,7 @@ def load_model(
     if dtype is not None and dtype not in DTYPES:
         raise LmkinError(f"Unknown dtype {dtype!r}. {did_you_mean(dtype, DTYPES)}")
     options = LoadOptions(device, dtype, revision, attention, side, trust_remote_code, name)
-    text = str(spec)
+    text = str(Path(spec).expanduser()) if str(spec).startswith("~") else str(spec)
     source = next(s for s in known_sources().values() if s.claims(text))
     model = source.load(text, options)
     _log.info("loaded %r from %s: %s", text, source.name, model)

@@ -17,7 +17,9 @@ from .tokens import Tokenizer
 from .transformer import TransformerModel
 
 
-def load_pretrained(location: str, options: LoadOptions, *, name: str) -> TransformerModel:
+def load_pretrained(
+    location: str, options: LoadOptions, *, spec: str, name: str
+) -> TransformerModel:
     """Load a pretrained model and its tokenizer."""
     with _quiet(), _explained(location, name):
         tokenizer = _load_tokenizer(location, options)
@@ -40,7 +42,7 @@ def load_pretrained(location: str, options: LoadOptions, *, name: str) -> Transf
             stacklevel=2,
         )
     provenance = {
-        "spec": location,
+        "spec": spec,
         "revision": getattr(module.config, "_commit_hash", None) or options.revision,
         "seed": None,
         "made_up_weights": len(matters),
@@ -49,7 +51,9 @@ def load_pretrained(location: str, options: LoadOptions, *, name: str) -> Transf
         return _finish(module, tokenizer, options, name, provenance, unset)
 
 
-def load_fresh(location: str, options: LoadOptions, *, seed: int, name: str) -> TransformerModel:
+def load_fresh(
+    location: str, options: LoadOptions, *, spec: str, seed: int, name: str
+) -> TransformerModel:
     """The untrained twin: same configuration and tokenizer, weights drawn anew from a seed."""
     with _quiet(), _explained(location, name), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -64,7 +68,7 @@ def load_fresh(location: str, options: LoadOptions, *, seed: int, name: str) -> 
             attn_implementation="eager" if options.attention else None,
         )
     provenance = {
-        "spec": f"untrained:{location}@{seed}",
+        "spec": spec,
         "revision": getattr(config, "_commit_hash", None) or options.revision,
         "seed": seed,
         "made_up_weights": 0,

@@ -48,9 +48,10 @@ class Reader:
         drops_first = self.drops_first(rule)
         for number, sentence, tokens in self.tokens(corpus):
             layout = self._lay_out(sentence, tokens, rule)
+            n_cut = layout.n_cut
             losses.windowed += len(layout.inputs) > 1
-            losses.cut_tokens += layout.n_cut
-            losses.cut_sentences += layout.n_cut > 0
+            losses.cut_tokens += n_cut
+            losses.cut_sentences += n_cut > 0
             contributions: list[list[tuple[int, int, float]]] = [[] for _ in layout.inputs]
             for candidate in self._candidates(number, sentence, tokens, layout, rule, losses):
                 offered += 1
@@ -127,13 +128,14 @@ class Reader:
                 name = sentence.text[slice(*span)]
                 yield _Candidate((number, index, *span), [place] if place else [], name, CUT_OFF)
         else:
-            unknown = self.tokenizer.unknown_id
             content, ids = layout.content, tokens.ids
+            unknown = self.tokenizer.unknown_id
+            has_unknown = unknown in ids
             for index, mine in enumerate(tokens_of_words(sentence.spans, tokens.spans)):
                 places = [place for t in mine if (place := content[t])]
                 if len(places) < len(mine):
                     places = []  # a word that is cut in two is lost: its last sub-word is not there
-                if unknown is not None and unknown in [ids[t] for t in mine]:
+                if has_unknown and unknown in [ids[t] for t in mine]:
                     losses.unknown += 1
                 row = (number, index, *sentence.spans[index])
                 why_empty = CUT_OFF if mine else NO_TOKEN

@@ -206,6 +206,11 @@ class TransformerModel(LanguageModel):
         return sum(p.numel() for p in self.module.parameters())
 
     @property
+    def device_type(self) -> str:
+        """Where the model runs."""
+        return str(self.device.type)
+
+    @property
     def memory(self) -> int:
         """Bytes of the weights."""
         return sum(p.numel() * p.element_size() for p in self.module.parameters())

@@ -20,7 +20,7 @@ def load_huggingface(spec: str, options: LoadOptions) -> LanguageModel:
     check_folder(spec)
     from ..pretrained import load_pretrained
 
-    return load_pretrained(spec, options, name=options.name or display_name(spec))
+    return load_pretrained(spec, options, spec=spec, name=options.name or display_name(spec))
 
 
 def display_name(spec: str) -> str:

@@ -32,6 +32,11 @@ def resolve_package(spec: str) -> str:
     return str(path)
 
 
+def package_name(spec: str) -> str:
+    """What to call a model of a package: the package, and the folder if that says more."""
+    return spec.removeprefix(_PREFIX).removesuffix("/model")
+
+
 @model_source(
     "package",
     summary="package:PACKAGE/FOLDER, a model inside an installed Python package",
@@ -45,5 +50,5 @@ def load_package(spec: str, options: LoadOptions) -> LanguageModel:
     check_folder(folder)
     from ..pretrained import load_pretrained
 
-    name = options.name or spec.removeprefix(_PREFIX).removesuffix("/model")
-    return load_pretrained(folder, options, name=name)
+    name = options.name or package_name(spec)
+    return load_pretrained(folder, options, spec=spec, name=name)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from ..base import FloatArray, IntArray, LanguageModel, Losses, Reading, Window
 from ..loading import LoadOptions, model_source
 from ..rule import UnitRule
 
+AS_STORED = "as stored"
 NOT_STORED = "not in the file of activations"
 
 
@@ -74,7 +76,12 @@ class PrecomputedModel(LanguageModel):
                 f"{' '.join(self.store.sentences[0])[:60]!r}, the corpus begins with "
                 f"{' '.join(corpus[0].words)[:60]!r}: the words must be the same."
             )
-        return Reading(Units.from_rows(corpus, "word", rows), windows, losses, rule, corpus.n_words)
+        # How these vectors came about was decided when they were written, not by the rule given now.
+        stored = replace(
+            rule, pooling=AS_STORED, first_token=AS_STORED, special_tokens=AS_STORED, long=AS_STORED
+        )
+        units = Units.from_rows(corpus, "word", rows)
+        return Reading(units, windows, losses, stored, corpus.n_words)
 
     def _look_up(self, sentence: Sentence) -> tuple[list[str], list[int]]:
         """The sentence as the file writes it, and which of its words have vectors."""
@@ -113,6 +120,7 @@ class PrecomputedModel(LanguageModel):
             "layers": self.n_layers,
             "widths": list(self.widths),
             "weights": digest.hexdigest(),
+            "stored_rule": getattr(self.store, "rule", None),
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base import LanguageModel
 from ..loading import LoadOptions, model_source
 from .huggingface import check_folder, display_name
-from .package import resolve_package
+from .package import package_name, resolve_package
 
 _PREFIX = "untrained:"
 
@@ -29,9 +29,10 @@ def split_seed(spec: str) -> tuple[str, int]:
 def load_untrained(spec: str, options: LoadOptions) -> LanguageModel:
     """Load an untrained twin."""
     inner, seed = split_seed(spec)
-    inner = resolve_package(inner)
-    check_folder(inner)
+    location = resolve_package(inner)
+    check_folder(location)
     from ..pretrained import load_fresh
 
-    name = options.name or f"{_PREFIX}{display_name(inner)}@{seed}"
-    return load_fresh(inner, options, seed=seed, name=name)
+    base = package_name(inner) if inner != location else display_name(inner)
+    name = options.name or f"{_PREFIX}{base}@{seed}"
+    return load_fresh(location, options, spec=f"{_PREFIX}{inner}@{seed}", seed=seed, name=name)
