@@ -39,8 +39,9 @@ $(BIN)/python:
 		|| { echo "lmkin needs Python 3.11 or newer; try: make PYTHON=/path/to/python3.11 ..."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
+# Installing takes a minute or two; pip is quiet about it.
 $(VENV)/.demo: pyproject.toml constraints.txt | $(BIN)/python
-	$(PIP) install --quiet -c constraints.txt -e '.[demo]'
+	$(PIP) install --quiet -c constraints.txt -e '.[demo,hdf5]'
 	touch $@
 
 $(VENV)/.dev: pyproject.toml constraints.txt | $(BIN)/python

@@ -47,8 +47,7 @@ def run_demo(
         sides.append(extract(loaded, sentences, out / folder, overwrite=True, progress=progress))
     trained, untrained = common_units(*sides)
     raw, standardized = _compare(trained, untrained, progress)
-    report = out / "report.html"
-    _write_report(report, sentences, trained, untrained, raw, standardized, out / "similarity.png")
+    report = _write_report(sentences, trained, untrained, raw, standardized, out, model)
     stores = tuple(side.path for side in sides if side.path)
     return DemoResult(report, stores, time.perf_counter() - begun)
 
@@ -87,14 +86,14 @@ def _compare(
 
 
 def _write_report(
-    path: Path,
     corpus: Corpus,
     trained: Activations,
     untrained: Activations,
     raw: FloatArray,
     standardized: FloatArray,
-    picture: Path,
-) -> None:
+    out: Path,
+    spec: str,
+) -> Path:
     k = len(trained.layers)
     first, second = slice(0, k), slice(k, None)
     a, b = trained.name, untrained.name
@@ -138,8 +137,8 @@ def _write_report(
     ]
     pairs = ((a, a), (b, b), (a, b))
     charts = [heatmap(*pair, fixed_width=260) for pair in pairs]
-    save_picture(side_by_side(charts, [figure.title for figure in figures]), picture)
-    Report(
+    save_picture(side_by_side(charts, [figure.title for figure in figures]), out / "similarity.png")
+    report = Report(
         title=f"{a} and its untrained twin, layer by layer",
         subtitle=f"{corpus.name}: {len(corpus):,} sentences, {corpus.n_words:,} words; "
         f"{len(trained):,} compared",
@@ -160,13 +159,19 @@ def _write_report(
             _inputs_chapter(corpus, trained, untrained),
             Chapter(
                 "Reproduction",
-                paragraphs=["Everything that these numbers depend on."],
+                paragraphs=[
+                    f"lmkin demo --model {spec} --corpus {corpus.name}",
+                    "The manifests hold everything that these numbers depend on.",
+                ],
                 details=[
                     (f"Manifest of {side.name}", side.manifest) for side in (trained, untrained)
                 ],
             ),
         ],
-    ).write(path)
+    )
+    path = out / "report.html"
+    report.write(path)
+    return path
 
 
 def _inputs_chapter(corpus: Corpus, *sides: Activations) -> Chapter:
@@ -192,7 +197,7 @@ def _inputs_chapter(corpus: Corpus, *sides: Activations) -> Chapter:
         "What was compared",
         paragraphs=[
             f"{corpus.name}: {len(corpus):,} sentences, {corpus.n_words:,} words, {len(set(corpus.words)):,} "
-            f"different.{tags} The first one: “{corpus[0].text[:160]}”"
+            f"different.{tags} First sentence: “{corpus[0].text[:160]}”"
         ],
         table=rows,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class LmkinError(Exception):
@@ -24,6 +25,16 @@ class ActivationsError(LmkinError):
 
 class LmkinWarning(UserWarning):
     """Something that does not stop the work but changes what its numbers mean."""
+
+
+def near_files(path: Path) -> str:
+    """After a path that is not there: the file beside it with the nearest name."""
+    try:
+        names = [p.name for p in path.parent.iterdir()]
+    except OSError:
+        return ""
+    near = difflib.get_close_matches(path.name, names, n=1, cutoff=0.7)
+    return f" Did you mean {str(path.parent / near[0])!r}?" if near else ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

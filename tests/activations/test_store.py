@@ -153,7 +153,9 @@ def test_shard_of_another_run_is_found(tiny, sample, store, tmp_path) -> None:
 
 
 def test_another_run_in_the_way(tiny, sample, store, monkeypatch) -> None:
-    with pytest.raises(lmkin.ActivationsError, match=r"another run \(corpus\.hash"):
+    with pytest.raises(
+        lmkin.ActivationsError, match=r"another run \(corpus\.sentences: 60 there, 61 now"
+    ):
         lmkin.extract(tiny, sample[:61], store)
     with pytest.raises(
         lmkin.ActivationsError, match=r"another run \(units\.rule\.pooling: last there, mean now"
@@ -175,6 +177,23 @@ def test_foreign_folder_is_left_alone(tiny, sample, tmp_path) -> None:
         with pytest.raises(lmkin.ActivationsError, match=r"thesis\.tex.*nothing was touched"):
             lmkin.extract(tiny, sample[:3], tmp_path, overwrite=overwrite)
     assert [f.name for f in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_foreign_manifest_is_left_alone(tiny, sample, tmp_path) -> None:
+    (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
+    for overwrite in (False, True):
+        with pytest.raises(lmkin.ActivationsError, match="nothing was touched"):
+            lmkin.extract(tiny, sample[:3], tmp_path, overwrite=overwrite)
+    assert (tmp_path / "manifest.json").read_text() == '{"name": "a web page"}'
+
+
+@pytest.mark.parametrize("key", ["status", "key", "model", "corpus", "units", "layers", "shards"])
+def test_manifest_that_lacks_something(store, key: str) -> None:
+    manifest = json.loads((store / "manifest.json").read_text())
+    del manifest[key]
+    (store / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(lmkin.ActivationsError, match="damaged"):
+        lmkin.open_activations(store)
 
 
 def test_killed_before_the_manifest_is_no_obstacle(tiny, sample, store) -> None:

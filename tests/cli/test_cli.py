@@ -123,7 +123,7 @@ def test_losses_are_said(call, model_folder, tmp_path) -> None:
         "extract", model_folder("gpt2"), "sample", "-o", tmp_path / "a", "--limit", 30
     )
     assert code == 0
-    assert re.search(r"\d+ of \d+ words left out: only the first token of a decoder", flat(err))
+    assert re.search(r"\d+ of \d+ words left out: the first token of a decoder", flat(err))
 
 
 @pytest.mark.parametrize(
@@ -219,3 +219,31 @@ def test_format_options_reach_the_format(call, tmp_path) -> None:
     assert code == 0
     assert json.loads(out)["sentences"] == 2
     assert json.loads(out)["labels"] == 2
+
+
+def test_a_finished_run_says_that_nothing_was_computed(call, model_folder, tmp_path) -> None:
+    arguments = ("extract", model_folder("bert"), "sample", "-o", tmp_path / "a", "--limit", 5)
+    assert "Stored in" in call(*arguments)[1]
+    assert "nothing was computed" in flat(call(*arguments)[1])
+
+
+def test_sentence_pairs_are_pointed_out(call, model_folder, tmp_path) -> None:
+    (tmp_path / "pairs.tsv").write_text(
+        "sentence1\tsentence2\tscore\nA dog.\tA cat.\t1.0\nYes.\tNo.\t0.5\n"
+    )
+    arguments = ("extract", model_folder("bert"), tmp_path / "pairs.tsv", "-o", tmp_path / "a")
+    _, _, err = call(*arguments, "--units", "sentence")
+    assert "2 sentence pairs were each read as one input" in flat(err)
+
+
+def test_near_misses_get_a_suggestion(call, model_folder, tmp_path) -> None:
+    (tmp_path / "corpus.conllu").write_text("x")
+    assert "corpus.conllu" in flat(call("inspect", tmp_path / "corpus.conlu")[2])
+    model = model_folder("bert")
+    assert "The model comes first" in flat(
+        call("extract", "sample", model, "-o", tmp_path / "a")[2]
+    )
+    assert "Give one of its files" in flat(
+        call("extract", model, tmp_path, "-o", tmp_path / "a")[2]
+    )
+    assert call("inspect", "sample", "--format", "tsv")[0] == 1  # read as a table, which it is not

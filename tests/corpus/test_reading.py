@@ -78,7 +78,7 @@ def test_a_format_that_is_given_is_not_guessed():
 
 
 @pytest.mark.parametrize(
-    ("wrong", "guess"), [("conlu", "conllu"), ("CoNLL-U", "conllu"), ("txt", "text")]
+    ("wrong", "guess"), [("conlu", "conllu"), ("CoNLL-U", "conllu"), ("txet", "text")]
 )
 def test_an_unknown_format_is_answered_with_a_guess_and_the_known_ones(wrong, guess):
     message = problem("a.txt", "a\n", wrong)
@@ -142,7 +142,8 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 
 def test_a_folder_is_no_file(tmp_path):
-    with pytest.raises(CorpusError, match="cannot tell the format"):
+    (tmp_path / "a.conllu").write_text("x")
+    with pytest.raises(CorpusError, match=r"is a folder\. Give one of its files: a\.conllu"):
         read_corpus(tmp_path)
     with pytest.raises(CorpusError, match="is a folder"):
         read_corpus(tmp_path, "text")

@@ -134,3 +134,12 @@ def test_too_few_units_and_unknown_estimators() -> None:
         linear_cka(np.eye(3), np.eye(3))
     with pytest.raises(lmkin.LmkinError, match="Did you mean 'unbiased'"):
         linear_cka(np.eye(5), np.eye(5), estimator="unbias")
+
+
+def test_layers_of_different_words_are_refused(tiny, sample) -> None:
+    a, b = lmkin.extract(tiny, sample[:1]), lmkin.extract(tiny, sample[1:2])
+    with pytest.raises(lmkin.LmkinError, match="different words"):
+        linear_cka(a.layer(0), b.layer(0))
+    with pytest.raises(lmkin.LmkinError, match=r"give acts\.layer\(0\)"):
+        linear_cka(a, a)
+    assert linear_cka(a.layer(1), lmkin.extract(tiny, sample[:1]).layer(1)) == pytest.approx(1)

@@ -80,6 +80,8 @@ class Reference:
         found = {}
         for word, positions in enumerate(self.words(sentence)):
             if self.family.causal:
+                if pooling == "first" and 0 in positions:
+                    continue
                 positions = [p for p in positions if p > 0]  # position 0 is a decoder's sink
             if not positions:
                 continue

@@ -20,16 +20,17 @@ def rule(long: str = "window", overlap: int | None = None) -> UnitRule:
 
 @given(st.integers(1, 200), st.integers(2, 50), st.integers(1, 60))
 def test_windows_cover_everything_and_overlap(length: int, size: int, overlap: int) -> None:
+    overlap = min(overlap, size // 2)
     windows = cut(length, size, rule(overlap=overlap))
     assert {t for a, b in windows for t in range(a, b)} == set(range(length))
     assert all(b - a <= size for a, b in windows)
     for (_, end), (start, _) in itertools.pairwise(windows):
-        assert end - start >= min(overlap, size - 1)
+        assert end - start >= overlap
 
 
 @given(st.integers(1, 200), st.integers(2, 50), st.integers(1, 60), st.booleans())
 def test_owner_sees_most_context(length: int, size: int, overlap: int, causal: bool) -> None:
-    windows = cut(length, size, rule(overlap=overlap))
+    windows = cut(length, size, rule(overlap=min(overlap, size // 2)))
 
     def context(token: int, window: tuple[int, int]) -> float:
         a, b = window
@@ -85,3 +86,8 @@ def test_vectors_of_a_long_sentence_come_from_the_best_window(model_folder, name
         for layer in acts.layers:
             expected = states[window][layer][position]
             np.testing.assert_allclose(acts.layer(layer)[row], expected, atol=1e-4)
+
+
+def test_an_overlap_of_more_than_half_is_refused() -> None:
+    with pytest.raises(lmkin.LmkinError, match="Choose at most 10"):
+        cut(100, 20, rule(overlap=11))

@@ -70,22 +70,29 @@ class Activations:
 
     def layer(self, number: int) -> LayerView:
         """One layer as an array-like of units × neurons; -1 is the last."""
-        found = self.layers[number] if -len(self.layers) <= number < 0 else number
+        if not isinstance(number, int | np.integer):
+            raise ActivationsError(
+                f"A layer is given by its number, such as 0 or -1; got {number!r}."
+            )
+        found = self.layers[number] if -len(self.layers) <= number < 0 else int(number)
         if found not in self._pieces[0]:
             raise ActivationsError(
                 f"There is no layer {number} here; layers: {', '.join(map(str, self.layers))}."
             )
-        return LayerView([piece[found] for piece in self._pieces], self._rows)
+        pieces = [piece[found] for piece in self._pieces]
+        return LayerView(pieces, self._rows, units_hash=self.units.hash)
 
     def blocks(self, rows: int = 4096) -> Iterator[dict[int, NDArray[Any]]]:
         """Stream all layers together, ``rows`` units at a time."""
+        if rows < 1:
+            raise ActivationsError(f"Blocks need at least one row; got {rows}.")
         views = {n: self.layer(n) for n in self.layers}
         for start in range(0, len(self), rows):
             yield {n: view[start : start + rows] for n, view in views.items()}
 
     def select(self, rows: Sequence[int] | NDArray[Any]) -> Activations:
         """Some of the units, by row number or mask; nothing is copied."""
-        chosen = np.arange(len(self))[np.asarray(rows)]
+        chosen = np.arange(len(self))[np.asarray(rows) if len(rows) else slice(0)]
         absolute = chosen if self._rows is None else self._rows[chosen]
         return Activations(
             self.units.select(chosen), self._pieces, self.manifest, path=self.path, rows=absolute
@@ -93,7 +100,11 @@ class Activations:
 
     def sentence(self, number: int) -> dict[int, NDArray[Any]]:
         """All layers of one sentence of the corpus."""
-        rows = self.units.rows_of(number)
+        if not 0 <= number < len(self.units.corpus):
+            raise ActivationsError(
+                f"There is no sentence {number}; the corpus has 0 to {len(self.units.corpus) - 1}."
+            )
+        rows = np.flatnonzero(self.units.sentence == number)
         return {n: self.layer(n)[rows] for n in self.layers}
 
     def by_sentence(self) -> StoredSentences:

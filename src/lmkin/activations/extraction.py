@@ -109,6 +109,8 @@ def extract(
         with progress_bar(model.name, len(reading.units), f"{units}s", show=progress) as advance:
             everything = run.buffers(len(reading.units))
             run.fill(everything, 0, len(reading.units), advance)
+        for array in everything.values():
+            array.flags.writeable = False  # as the layers of a store are
         return Activations(reading.units, [everything], manifest)
 
     folder = Path(out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import IO
 
@@ -23,16 +24,21 @@ class FolderLock:
             import fcntl
         except ImportError:  # not on Windows: two writers there waste time, but harm nothing
             return
-        self._file = self.path.open("w")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            self._file.close()
-            self._file = None
-            raise ActivationsError(
-                f"Another process is writing to {self.path.parent} at this moment. Wait until it is done, or choose "
-                f"another folder."
-            ) from None
+        while True:
+            file = self.path.open("w")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                # Whoever had the lock may have removed the file between our opening and locking it.
+                if self.path.exists() and os.fstat(file.fileno()).st_ino == self.path.stat().st_ino:
+                    self._file = file
+                    return
+                file.close()
+            except BlockingIOError:
+                file.close()
+                raise ActivationsError(
+                    f"Another process is writing to {self.path.parent} at this moment. Wait until it is done, or "
+                    f"choose another folder."
+                ) from None
 
     def release(self) -> None:
         """Give the lock back."""

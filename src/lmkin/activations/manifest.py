@@ -43,10 +43,11 @@ def make_manifest(
         "corpus": {
             "name": corpus.name,
             "format": corpus.format,
-            "hash": corpus.hash,
             "sentences": len(corpus),
+            "pairs": sum(s.text_b is not None for s in corpus),
             "words": corpus.n_words,
             "tags": list(corpus.tag_names),
+            "hash": corpus.hash,
         },
         "units": {
             "kind": reading.units.kind,

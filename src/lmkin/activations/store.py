@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ from .shards import Shard, ShardImage, read_shard
 
 _log = logging.getLogger(__name__)
 MANIFEST = "manifest.json"
+_MANIFEST_KEYS = {"status", "key", "model", "corpus", "units", "layers", "shards"}
+_OUR_FILES = re.compile(
+    r"manifest\.json|corpus\.jsonl|units\.safetensors|shard-[0-9]+\.safetensors"
+)
 _VERIFY_BELOW = 1_000_000_000
 """Stores smaller than this are checked bit by bit when they are opened: it takes under a second."""
 
@@ -64,6 +69,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         version = manifest["lmkin_store"]
+        if version == FORMAT and not manifest.keys() >= _MANIFEST_KEYS:
+            raise KeyError
     except FileNotFoundError:
         raise ActivationsError(
             f"{folder} is no store of activations: it has no {MANIFEST}."
@@ -154,10 +161,10 @@ class StoreWriter:
         if folder.is_file():
             raise ActivationsError(f"{folder} is a file; give a folder for the activations.")
         folder.mkdir(parents=True, exist_ok=True)
-        files = [file for file in folder.iterdir() if not file.name.startswith(".")]
-        if files and not _is_ours(files):
+        foreign = _foreign(folder)
+        if foreign is not None:
             raise ActivationsError(
-                f"The folder {folder} is not empty and holds no activations (there is {files[0].name}). Choose "
+                f"The folder {folder} holds something else than activations of lmkin (there is {foreign.name}). Choose "
                 f"another folder; nothing was touched."
             )
         self._lock.acquire()
@@ -231,10 +238,16 @@ class StoreWriter:
             temporary.write_text(text + "\n", encoding="utf-8")
 
 
-def _is_ours(files: list[Path]) -> bool:
-    """A store, or what a run leaves that was killed before it wrote its manifest."""
-    names = {file.name for file in files}
-    return MANIFEST in names or names <= {"corpus.jsonl", "units.safetensors"}
+def _foreign(folder: Path) -> Path | None:
+    """A file in a folder that no run of ours would have written: then nothing there is touched."""
+    for file in sorted(folder.iterdir()):
+        if not file.name.startswith(".") and not _OUR_FILES.fullmatch(file.name):
+            return file
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None  # not there, or cut off when it was written
+    return None if isinstance(content, dict) and "lmkin_store" in content else folder / MANIFEST
 
 
 def store_size(folder: Path) -> str:

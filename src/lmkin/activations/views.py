@@ -16,7 +16,15 @@ class LayerView(NDArrayOperatorsMixin):
     ``np.asarray(view)`` reads all rows; numpy functions and operators do so by themselves.
     """
 
-    def __init__(self, pieces: Sequence[NDArray[Any]], rows: NDArray[np.int64] | None = None):
+    def __init__(
+        self,
+        pieces: Sequence[NDArray[Any]],
+        rows: NDArray[np.int64] | None = None,
+        *,
+        units_hash: str | None = None,
+    ):
+        self.units_hash = units_hash
+        """What the rows stand for: measures refuse two views whose hashes differ."""
         self._pieces = list(pieces)
         self._starts = np.cumsum([0, *(len(p) for p in self._pieces)])
         self._rows = rows
@@ -33,6 +41,20 @@ class LayerView(NDArrayOperatorsMixin):
         return self._pieces[0].dtype
 
     ndim = 2
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def T(self) -> NDArray[Any]:  # noqa: N802 (as numpy calls it)
+        """The transposed array."""
+        return np.asarray(self).T
+
+    def astype(self, dtype: DTypeLike) -> NDArray[Any]:
+        """All rows as an array of another type."""
+        return np.asarray(self).astype(dtype)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -52,6 +74,8 @@ class LayerView(NDArrayOperatorsMixin):
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         key, rest = (key[0], key[1:]) if isinstance(key, tuple) else (key, ())
+        key = slice(None) if key is Ellipsis else key
+        key = slice(0) if isinstance(key, list) and not key else key
         if isinstance(key, slice):
             block = self._slice(*key.indices(len(self)))
         elif np.ndim(key) == 0:

@@ -39,7 +39,10 @@ def command(
         typer.Argument(help="A corpus file or folder, or sample[:LANGUAGE] for the one built in."),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Folder to store the activations in.")
+        Path | None,
+        typer.Option(
+            "--out", "-o", help="Folder to store the activations in; needed unless --dry-run."
+        ),
     ] = None,
     layers: Annotated[
         str, typer.Option(help="all, or e.g. 0,4-6,-1 (0: embeddings).", rich_help_panel=_UNITS)
@@ -171,7 +174,9 @@ def command(
         "overlap": overlap,
         "max_length": max_length,
     }
-    shard_bytes = int(shard_mb * 1e6)
+    if not 0 < shard_mb < 1e6:  # NaN fails this too
+        raise LmkinError(f"--shard-mb must be a size in MB, such as 64; got {shard_mb}.")
+    shard_bytes = max(1, int(shard_mb * 1e6))
     if dry_run:
         from ..activations.planning import plan_extraction
 
@@ -185,6 +190,7 @@ def command(
                 dtype=dtype,
                 shard_bytes=shard_bytes,
             )
+        data = {"sentences": len(sentences), "words": sentences.n_words, **plan.to_dict()}
         rows = {
             "corpus": f"{sentences.name}: {len(sentences):,} sentences, {sentences.n_words:,} words",
             "rows": f"{plan.units:,} {units}s ({plan.lost:,} lost)",
@@ -195,8 +201,9 @@ def command(
             "memory": f"about {human_bytes(plan.memory_bytes)}",
             "time": f"about {format_seconds(plan.seconds)}",
         }
-        show(f"{loaded.name}: nothing is written", rows, as_json=as_json, data=plan.to_dict())
+        show(f"{loaded.name}: nothing is written", rows, as_json=as_json, data=data)
         return
+    earlier = _finished_key(out)
     begun = time.perf_counter()
     acts = extract(
         loaded,
@@ -214,6 +221,19 @@ def command(
 
     rows, data = describe_store(acts)
     rows["time"] = format_seconds(seconds)
-    show(f"Stored in {out}", rows, as_json=as_json, data={**data, "seconds": round(seconds, 2)})
+    same = earlier == acts.manifest["key"]
+    title = f"Already complete in {out}: nothing was computed" if same else f"Stored in {out}"
+    show(title, rows, as_json=as_json, data={**data, "seconds": round(seconds, 2)})
     for line in describe_losses(acts.manifest):
         say_warning(line)
+
+
+def _finished_key(folder: Path | None) -> str | None:
+    """The key of the run whose activations a folder holds, if they are complete."""
+    from ..activations.store import read_manifest
+
+    try:
+        manifest = read_manifest(folder) if folder is not None else {}
+    except LmkinError:
+        return None
+    return manifest.get("key") if manifest.get("status") == "complete" else None

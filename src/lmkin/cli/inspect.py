@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ..errors import LmkinError, near_files
 from .options import AsJson, Format, Option, TrustRemoteCode, Verbose, format_options
 from .output import busy, set_verbosity, show
 
@@ -71,6 +72,12 @@ def _kind(spec: str, format: str | None) -> str:
     if path.suffix.lower() == ".json" and path.exists():
         with path.open("rb") as file:
             return "model" if b'"features"' in file.read(1000) else "corpus"
+    if (
+        not path.exists()
+        and path.suffix[1:].isalpha()
+        and not spec.startswith(("untrained:", "package:"))
+    ):
+        raise LmkinError(f"There is no corpus, store or model at {spec!r}.{near_files(path)}")
     # What has an extension of letters is meant as a file, even where it is missing; versions are names.
     return "corpus" if path.exists() or path.suffix[1:].isalpha() else "model"
 
@@ -155,6 +162,11 @@ def describe_losses(manifest: dict[str, Any]) -> list[str]:
         )
     if losses["with_unknown_token"]:
         lines.append(f"{losses['with_unknown_token']:,} words have an unknown token in them.")
+    if losses.get("means_without_first_token"):
+        lines.append(
+            f"{losses['means_without_first_token']:,} words are means without their first sub-word, the first token "
+            f"of a decoder."
+        )
     if losses["sentences_in_windows"]:
         lines.append(
             f"{losses['sentences_in_windows']:,} long sentences were read in overlapping windows."
@@ -162,6 +174,11 @@ def describe_losses(manifest: dict[str, Any]) -> list[str]:
     if losses["tokens_cut"]:
         lines.append(
             f"{losses['tokens_cut']:,} tokens of {losses['sentences_cut']:,} long sentences were cut off."
+        )
+    if units["kind"] == "sentence" and manifest["corpus"].get("pairs"):
+        lines.append(
+            f"{manifest['corpus']['pairs']:,} sentence pairs were each read as one input, one row a pair. For "
+            f"separate rows read the corpus once with --option text=FIRST and once with text=SECOND."
         )
     if manifest["model"].get("made_up_weights"):
         lines.append(

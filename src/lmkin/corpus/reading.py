@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import CorpusError, did_you_mean
+from ..errors import CorpusError, did_you_mean, near_files
 from .corpus import Corpus
 from .sentence import Sentence
 
@@ -50,6 +50,13 @@ class Format:
 
 
 _FORMATS: dict[str, Format] = {}
+# What people call a format by its extension.
+_ALIASES = {
+    **dict.fromkeys(("tsv", "csv", "jsonl", "json", "glue"), "table"),
+    **dict.fromkeys(("conll", "iob", "bio"), "columns"),
+    **dict.fromkeys(("parquet", "datasets"), "arrow"),
+    **dict.fromkeys(("txt", "plain"), "text"),
+}
 
 
 def corpus_format(name: str, *, summary: str, sniff: Sniffer) -> Callable[[Reader], Reader]:
@@ -88,13 +95,14 @@ def read_corpus(path: str | Path, format: str | None = None, **options: Any) -> 
     'PUNCT'
     """
     formats = known_formats()
+    format = _ALIASES.get(format or "", format)
     if format is not None and format not in formats:
         raise CorpusError(f"Unknown corpus format {format!r}. {did_you_mean(format, formats)}")
     sample = _sample(str(path))
     file = sample or Path(path).expanduser()
     if not file.exists():
         raise CorpusError(
-            f"There is no corpus at {str(path)!r}. Give the path of a file, or 'sample' for the "
+            f"There is no corpus at {str(path)!r}.{near_files(file)} Give the path of a file, or 'sample' for the "
             f"corpus that comes with lmkin."
         )
     chosen = formats[format] if format else _detect(file, formats)
@@ -135,6 +143,14 @@ def _detect(path: Path, formats: dict[str, Format]) -> Format:
     head = _head(path)
     scores = {name: fmt.sniff(head) for name, fmt in formats.items()}
     best = max(scores, key=lambda name: scores[name])
+    if scores[best] <= 0 and path.is_dir():
+        if (path / "config.json").exists():
+            raise CorpusError(
+                f"{path} is a model, not a corpus. The model comes first, then the corpus: "
+                f"lmkin extract MODEL CORPUS, lmkin.extract(model, corpus)."
+            )
+        inside = ", ".join(sorted(p.name for p in path.iterdir())[:4])
+        raise CorpusError(f"{path} is a folder. Give one of its files: {inside} ….")
     if scores[best] <= 0:
         raise CorpusError(
             f"{path}: cannot tell the format from the extension {path.suffix!r} or the content. "

@@ -52,6 +52,11 @@ def cka_matrix(
     """Linear CKA of every pair of matrices, as a symmetric table; ``advance`` is told of each pair."""
     if estimator not in ESTIMATORS:
         raise LmkinError(f"Unknown estimator {estimator!r}. {did_you_mean(estimator, ESTIMATORS)}")
+    if len({h for m in matrices if (h := getattr(m, "units_hash", None))}) > 1:
+        raise LmkinError(
+            "The rows of these matrices stand for different words, so they cannot be compared. Extract both from "
+            "the same corpus; where a model lost some words, lmkin.common_units(a, b) brings both to those they share."
+        )
     sides = [_prepare(matrix, standardize=standardize) for matrix in matrices]
     n = len(sides[0].X)
     if any(len(side.X) != n for side in sides):
@@ -83,6 +88,10 @@ class _Side:
 
 
 def _prepare(matrix: ArrayLike, *, standardize: bool) -> _Side:
+    if hasattr(matrix, "layer"):
+        raise LmkinError(
+            "CKA compares layers, not whole activations: give acts.layer(0), for example."
+        )
     raw: NDArray[Any] = np.asarray(matrix)
     if raw.ndim != 2:
         raise LmkinError(f"A matrix of units × neurons expected, got the shape {raw.shape}.")

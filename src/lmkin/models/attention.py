@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..corpus import Corpus
-from ..errors import ModelError
+from ..errors import LmkinWarning, ModelError
 from .alignment import tokens_of_words
 from .layout import Layout, lay_out
 from .rule import UnitRule
@@ -48,8 +49,8 @@ def word_attention(
     With ``special_tokens="drop"`` the columns of special tokens are left out and the rows made to sum to 1
     again; with ``"keep"`` they stay as words of their own. A token that reaches into several words
     gives each an equal share. ``first_token="drop"`` leaves out a decoder's position 0 in the
-    same way. Sentences that do not fit into one window, or have no word left, are not given: compare
-    :attr:`WordAttention.sentence` with the corpus to count them.
+    same way. Sentences that do not fit into one window are left out with a warning that counts them; so are
+    those that have no word left (:attr:`WordAttention.sentence` tells which are there).
     """
     if not model.shows_attention:
         raise ModelError(
@@ -60,9 +61,11 @@ def word_attention(
         "word", "mean", first_token=first_token, special_tokens=special_tokens, long="truncate"
     )
     batch: list[_Item] = []
+    too_long = 0
     for number, sentence, tokens in model.reader.tokens(corpus):
         layout = lay_out(model.tokenizer, tokens, rule, limit=model.limit, causal=model.causal)
         if layout.n_cut:
+            too_long += 1
             continue
         item = _item(model, number, sentence.spans, sentence.words, tokens, layout, rule)
         if item is None:
@@ -74,6 +77,13 @@ def word_attention(
         batch.append(item)
     if batch:
         yield from _run(model, batch)
+    if too_long:
+        warnings.warn(
+            f"{too_long:,} of {len(corpus):,} sentences are longer than {model.name} reads at once, and have no "
+            f"attention map.",
+            LmkinWarning,
+            stacklevel=2,
+        )
 
 
 @dataclass(frozen=True)

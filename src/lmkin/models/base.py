@@ -52,6 +52,8 @@ class Losses:
     """Units of which a part became the unknown token: kept, but worth knowing."""
     windowed: int = 0
     """Sentences that were read in several windows."""
+    partial: int = 0
+    """Words of which the mean is without the first token of a decoder: kept, but worth knowing."""
     cut_sentences: int = 0
     cut_tokens: int = 0
     """Sentences that were cut, and the tokens that were cut off them."""
@@ -69,6 +71,7 @@ class Losses:
             "dropped": dict(self.counts),
             "dropped_examples": self.examples,
             "with_unknown_token": self.unknown,
+            "means_without_first_token": self.partial,
             "sentences_in_windows": self.windowed,
             "sentences_cut": self.cut_sentences,
             "tokens_cut": self.cut_tokens,

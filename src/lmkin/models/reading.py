@@ -17,7 +17,7 @@ from .tokens import Tokenizer, Tokens
 
 NO_TOKEN = "the tokenizer gives it no token"
 CUT_OFF = "behind the cut of a long sentence"
-SINK = "only the first token of a decoder"
+SINK = "the first token of a decoder"
 _CHUNK = 1024
 
 
@@ -58,6 +58,10 @@ class Reader:
                 places = candidate.places
                 if drops_first:
                     places = [place for place in places if place[1] > 0]
+                    if rule.kind == "word" and len(places) < len(candidate.places):
+                        # Its first sub-word is the sink: the last is still there, the first is not.
+                        places = [] if rule.pooling == "first" else places
+                        losses.partial += bool(places) and rule.pooling == "mean"
                 if not places:
                     reason = SINK if candidate.places else candidate.why_empty
                     losses.add(reason, f"{candidate.name!r} in {sentence.id}")

@@ -29,7 +29,8 @@ class UnitRule:
         token wherever it stands), ``max``.
     first_token
         Decoders spend position 0 as an attention sink, with activations of enormous size. ``drop``
-        (default) never uses it: a word that consists of it alone is left out and counted.
+        (default) never uses it: a word that consists of it alone (or whose ``first`` sub-word it is) is left out
+        and counted.
         Encoders have no such rule.
     special_tokens
         Whether ``[CLS]``, ``[SEP]``, ``<s>`` … count as tokens of the sentence. Words never
@@ -39,7 +40,7 @@ class UnitRule:
         overlapping windows and takes each token from the window where it sees most context;
         ``truncate`` cuts it, and the words behind the cut are left out and counted.
     overlap
-        Tokens that neighbouring windows share; default a quarter of the window.
+        Tokens that neighbouring windows share, at most half of one; default a quarter.
     max_length
         A limit below the model's own, special tokens included.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..errors import LmkinError
 from .rule import UnitRule
 
 
@@ -11,7 +12,12 @@ def cut(length: int, size: int | None, rule: UnitRule) -> list[tuple[int, int]]:
         return [(0, length)]
     if rule.long == "truncate":
         return [(0, size)]
-    overlap = max(1, size // 4) if rule.overlap is None else min(rule.overlap, size - 1)
+    overlap = max(1, size // 4) if rule.overlap is None else rule.overlap
+    if overlap > max(1, size // 2):
+        raise LmkinError(
+            f"An overlap of {overlap} tokens is more than half of a window of {size}: the same text would be read many "
+            f"times. Choose at most {max(1, size // 2)}."
+        )
     step = size - overlap
     starts = [*range(0, length - size, step), length - size]
     return [(start, start + size) for start in starts]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import ModelError
+from ...errors import ModelError, near_files
 from ..base import LanguageModel
 from ..loading import LoadOptions, model_source
 
@@ -44,4 +44,4 @@ def check_folder(spec: str) -> None:
                 f"It holds: {', '.join(sorted(p.name for p in path.iterdir())[:8]) or 'nothing'}."
             )
     elif spec.startswith((".", "/", "~")) or spec.count("/") > 1 or not spec:
-        raise ModelError(f"There is no model folder {spec!r}.")
+        raise ModelError(f"There is no model folder {spec!r}.{near_files(path)}")
