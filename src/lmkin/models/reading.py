@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -41,6 +43,10 @@ class Reader:
     def read(self, corpus: Corpus, rule: UnitRule) -> Reading:
         """Units and windows of a corpus."""
         self._check(rule)
+        with _no_garbage():
+            return self._read(corpus, rule)
+
+    def _read(self, corpus: Corpus, rule: UnitRule) -> Reading:
         rows: list[tuple[int, int, int, int]] = []
         windows: list[Window] = []
         losses = Losses()
@@ -152,6 +158,18 @@ class Reader:
         if rule.special_tokens == "keep":
             return layout.places
         return [place for place in layout.content if place]
+
+
+@contextlib.contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Without the garbage collector, which would search all the tuples made here again and again, in vain."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _pool(places: list[Place], pooling: str) -> list[Place]:
