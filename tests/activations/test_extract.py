@@ -69,13 +69,20 @@ def test_chosen_layers(tiny, sample) -> None:
 
 @pytest.mark.parametrize(
     ("layers", "chosen"),
-    [("all", [0, 1, 2, 3]), ("1-2", [1, 2]), ("-1", [3]), ("3,0", [0, 3]), ([-4, 1], [0, 1])],
+    [
+        ("all", [0, 1, 2, 3]),
+        ("1-2", [1, 2]),
+        ("-1", [3]),
+        ("3,0", [0, 3]),
+        ([-4, 1], [0, 1]),
+        (2, [2]),
+    ],
 )
 def test_layer_texts(layers, chosen) -> None:
     assert extraction.choose_layers(layers, 4) == chosen
 
 
-@pytest.mark.parametrize("layers", ["4", "-5", "x", "", [], [7]])
+@pytest.mark.parametrize("layers", ["4", "-5", "x", "", [], [7], [1.9], 1.5, None])
 def test_wrong_layers(layers) -> None:
     with pytest.raises(lmkin.LmkinError, match="layer"):
         extraction.choose_layers(layers, 4)
@@ -153,6 +160,7 @@ def test_strings_are_loaded(model_folder) -> None:
         ({"units": "words"}, "Did you mean 'word'"),
         ({"pooling": "avg"}, "Unknown pooling of words 'avg'"),
         ({"pooling": "cls"}, "Unknown pooling of words 'cls'"),
+        ({"units": "token", "pooling": "garbage"}, "Unknown pooling of tokens"),
         ({"long": "windows"}, "Did you mean 'window'"),
         ({"first_token": "skip"}, "Unknown first_token"),
         ({"dtype": "float8"}, "Unknown dtype"),

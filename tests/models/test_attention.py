@@ -121,3 +121,19 @@ def test_attention_of_a_real_model(minilm_spec: str, sample) -> None:
     for m, sentence in zip(maps, sample[:20], strict=True):
         assert m.weights.shape == (6, 12, len(sentence), len(sentence))
         np.testing.assert_allclose(m.weights.sum(-1), 1, atol=1e-5)
+
+
+def test_rows_that_see_special_tokens_alone_are_pointed_out(
+    model_folder, corpus, monkeypatch
+) -> None:
+    model = lmkin.load_model(model_folder("bert"), attention=True)
+
+    def all_to_cls(ids, types, *, attentions):
+        longest = max(len(row) for row in ids)
+        weights = torch.zeros(len(ids), 2, longest, longest)
+        weights[..., 0] = 1
+        return transformers.modeling_outputs.BaseModelOutput(attentions=(weights,))
+
+    monkeypatch.setattr(model, "forward", all_to_cls)
+    with pytest.warns(lmkin.LmkinWarning, match="rows of attention go to special tokens alone"):
+        list(model.attention(corpus[:1]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -38,7 +39,7 @@ def extract(
     corpus: Corpus | str | Path,
     out: str | Path | None = None,
     *,
-    layers: str | Sequence[int] = "all",
+    layers: str | int | Sequence[int] = "all",
     units: str = "word",
     pooling: str | None = None,
     first_token: str = "drop",
@@ -271,7 +272,7 @@ def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> Reading:
     return reading
 
 
-def choose_layers(layers: str | Sequence[int], n_layers: int) -> list[int]:
+def choose_layers(layers: str | int | Sequence[int], n_layers: int) -> list[int]:
     """Layer numbers from ``"all"``, a list, or a text such as ``"0,4-6,-1"``.
 
     >>> choose_layers("0,4-6,-1", 13)
@@ -287,8 +288,8 @@ def choose_layers(layers: str | Sequence[int], n_layers: int) -> list[int]:
                 low, high = (int(first), int(last)) if dash and first else (int(part), int(part))
                 numbers += range(low, high + 1)
         else:
-            numbers = [int(n) for n in layers]
-    except ValueError:
+            numbers = [operator.index(n) for n in np.atleast_1d(np.asarray(layers)).tolist()]
+    except (ValueError, TypeError):
         raise LmkinError(
             f"Cannot understand layers={layers!r}. Write 'all', or numbers such as '0,4-6,-1'."
         ) from None

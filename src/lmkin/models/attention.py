@@ -163,5 +163,12 @@ def _run(model: TransformerModel, batch: list[_Item]) -> Iterator[WordAttention]
         total = weights.sum(-1, keepdims=True)
         # A row whose every share went to what is left out would be 0/0: it says nothing, so it is even.
         even = np.full_like(weights, 1 / weights.shape[-1])
+        if (total <= 1e-12).any():
+            warnings.warn(
+                f"Sentence {item.sentence}: {int((total <= 1e-12).sum()):,} rows of attention go to special tokens "
+                f"alone, and are shown as even. special_tokens='keep' shows where they go.",
+                LmkinWarning,
+                stacklevel=2,
+            )
         weights = np.divide(weights, total, out=even, where=total > 1e-12)
         yield WordAttention(item.sentence, item.words, item.names, weights)

@@ -10,7 +10,7 @@ from ..errors import LmkinError, did_you_mean
 POOLINGS = {
     "word": ("last", "first", "mean"),
     "sentence": ("mean", "first", "last", "cls", "max"),
-    "token": ("none",),
+    "token": ("none", "last", "first", "mean"),
 }
 FIRST_TOKEN = ("drop", "keep")
 SPECIAL_TOKENS = ("drop", "keep")
@@ -69,9 +69,9 @@ class UnitRule:
         _check("units", units, KINDS)
         pooling = pooling or POOLINGS[units][0]
         special_tokens = special_tokens or ("keep" if units == "sentence" else "drop")
-        if units == "token":
-            pooling = "none"  # a token is one vector: there is nothing to pool
         _check(f"pooling of {units}s", pooling, POOLINGS[units])
+        if units == "token":
+            pooling = "none"  # a token is one vector: the last, the first and the mean are the same
         _check("first_token", first_token, FIRST_TOKEN)
         _check("special_tokens", special_tokens, SPECIAL_TOKENS)
         _check("long", long, LONG)
