@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench docs clean
+.PHONY: help demo test browser lint format bench docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -13,8 +13,21 @@ help: ## list the commands
 demo: $(VENV)/.demo ## the main job on what comes with lmkin: a report in lmkin-demo/
 	HF_HUB_OFFLINE=1 $(BIN)/lmkin demo
 
-test: $(VENV)/.dev ## run the tests
+test: $(VENV)/.dev browser ## run the tests
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --cov --cov-report=term
+
+# The tests of the report look at it in a real browser. Where there is none, and it can be had without asking
+# anyone, it is installed; where it cannot, those tests are skipped and everything else runs.
+BROWSER := command -v chromium || command -v chromium-browser || command -v google-chrome
+APT := env DEBIAN_FRONTEND=noninteractive timeout 600 apt-get -qq -o Acquire::Retries=0 -o Acquire::http::Timeout=20
+
+browser:
+	@{ $(BROWSER); } >/dev/null || { \
+		echo 'No browser here; trying to install chromium for the tests of the report …'; \
+		root=; [ "$$(id -u)" = 0 ] || root='sudo -n'; \
+		{ command -v apt-get && $$root $(APT) update \
+			&& $$root $(APT) install -y --no-install-recommends chromium && $(BROWSER); } </dev/null >/dev/null 2>&1 \
+		|| echo '*** NO BROWSER: the browser tests WILL BE SKIPPED. To run them: apt-get install chromium ***'; }
 
 lint: $(VENV)/.dev ## formatter, linter and type checker, without changing anything
 	$(BIN)/ruff format --check .

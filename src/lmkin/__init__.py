@@ -23,15 +23,29 @@ _HOME = {
     "LanguageModel": "models",
     "LmkinError": "errors",
     "LmkinWarning": "errors",
+    "MeasureError": "errors",
     "ModelError": "errors",
+    "Moments": "moments",
+    "MomentsError": "errors",
     "Sentence": "corpus",
+    "average_similarity": "results",
     "common_units": "activations",
+    "conformance": "conformance",
     "export_activations": "activations",
     "extract": "activations",
     "linear_cka": "measures",
     "load_model": "models",
+    "load_result": "results",
+    "localization": "results",
+    "measure": "measures",
+    "measure_function": "measures",
+    "moments": "moments",
     "open_activations": "activations",
+    "permutation_null": "measures",
     "read_corpus": "corpus",
+    "save_result": "results",
+    "similarities": "measures",
+    "similarity": "measures",
 }
 __all__ = ["__version__", *_HOME]
 
@@ -43,10 +57,28 @@ if TYPE_CHECKING:
         extract,
         open_activations,
     )
+    from .conformance import conformance
     from .corpus import Corpus, Sentence, read_corpus
-    from .errors import ActivationsError, CorpusError, LmkinError, LmkinWarning, ModelError
-    from .measures import linear_cka
+    from .errors import (
+        ActivationsError,
+        CorpusError,
+        LmkinError,
+        LmkinWarning,
+        MeasureError,
+        ModelError,
+        MomentsError,
+    )
+    from .measures import (
+        linear_cka,
+        measure,
+        measure_function,
+        permutation_null,
+        similarities,
+        similarity,
+    )
     from .models import LanguageModel, load_model
+    from .moments import Moments, moments
+    from .results import average_similarity, load_result, localization, save_result
 
 
 def __getattr__(name: str) -> Any:

@@ -23,6 +23,14 @@ class ActivationsError(LmkinError):
     """Activations that are damaged, half-written, too large, or not comparable."""
 
 
+class MomentsError(LmkinError):
+    """Moments that cannot be accumulated, merged or read, or that are of something else than what is asked."""
+
+
+class MeasureError(LmkinError):
+    """A measure that is not known, or not defined for what it is asked to compare."""
+
+
 class LmkinWarning(UserWarning):
     """Something that does not stop the work but changes what its numbers mean."""
 

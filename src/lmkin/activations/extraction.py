@@ -106,7 +106,7 @@ def extract(
             "Give a folder (out=…) to keep the activations on disk, or fewer layers (layers=[…])."
         )
         require_memory(int(size * _OVERHEAD), remedy)
-        run = _Run(model, reading, chosen, dtype, batch_tokens)
+        run = Run(model, reading, chosen, dtype, batch_tokens)
         with progress_bar(model.name, len(reading.units), f"{units}s", show=progress) as advance:
             everything = run.buffers(len(reading.units))
             run.fill(everything, 0, len(reading.units), advance)
@@ -121,13 +121,13 @@ def extract(
         require_disk(int(size * _OVERHEAD), folder)
     writer = StoreWriter(folder, manifest, reading.units, overwrite=overwrite)
     try:
-        _fill(writer, _Run(model, reading, chosen, dtype, batch_tokens), units, progress)
+        _fill(writer, Run(model, reading, chosen, dtype, batch_tokens), units, progress)
         return writer.finish(reading.units)
     finally:
         writer.close()
 
 
-def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> None:
+def _fill(writer: StoreWriter, run: Run, units: str, progress: bool | None) -> None:
     """Compute the shards that are not there yet; one is written while the next is run."""
     done = sum(
         stop - start for i, (start, stop) in enumerate(writer.ranges) if i in writer.finished
@@ -158,7 +158,7 @@ def _fill(writer: StoreWriter, run: _Run, units: str, progress: bool | None) -> 
 Layers = dict[int, NDArray[Any]]
 
 
-class _Run:
+class Run:
     """A model, what it reads, and the options that its numbers depend on."""
 
     def __init__(

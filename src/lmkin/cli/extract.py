@@ -11,18 +11,29 @@ import typer
 from ..errors import LmkinError
 from .options import (
     AsJson,
+    BatchTokens,
     Device,
+    FirstToken,
     Format,
+    Layers,
+    Limit,
+    Long,
+    MaxLength,
+    ModelDtype,
     Option,
+    Overlap,
+    Pooling,
     Revision,
     Side,
+    SpecialTokens,
+    Threads,
     TrustRemoteCode,
+    Units,
     Verbose,
     format_options,
 )
 from .output import busy, format_seconds, say_warning, set_verbosity, show
 
-_UNITS = "Units"
 _RUN = "Run"
 
 
@@ -44,61 +55,19 @@ def command(
             "--out", "-o", help="Folder to store the activations in; needed unless --dry-run."
         ),
     ] = None,
-    layers: Annotated[
-        str, typer.Option(help="all, or e.g. 0,4-6,-1 (0: embeddings).", rich_help_panel=_UNITS)
-    ] = "all",
-    units: Annotated[
-        str, typer.Option(help="word, token or sentence.", rich_help_panel=_UNITS)
-    ] = "word",
-    pooling: Annotated[
-        str | None,
-        typer.Option(
-            help="Words: last (default), first, mean. Sentences: mean (default), first, last, cls, max.",
-            rich_help_panel=_UNITS,
-        ),
-    ] = None,
-    first_token: Annotated[
-        str,
-        typer.Option(
-            help="Position 0 of a decoder, an attention sink: drop or keep.", rich_help_panel=_UNITS
-        ),
-    ] = "drop",
-    special_tokens: Annotated[
-        str | None,
-        typer.Option(
-            help="CLS, SEP, BOS and the like: keep or drop. Default: keep for sentences, drop for tokens.",
-            rich_help_panel=_UNITS,
-        ),
-    ] = None,
-    long: Annotated[
-        str,
-        typer.Option(
-            help="Sentences longer than the model reads: window or truncate.",
-            rich_help_panel=_UNITS,
-        ),
-    ] = "window",
-    overlap: Annotated[
-        int | None,
-        typer.Option(help="Tokens that windows share. Default: a quarter.", rich_help_panel=_UNITS),
-    ] = None,
-    max_length: Annotated[
-        int | None,
-        typer.Option(help="Tokens read at once, below the model's limit.", rich_help_panel=_UNITS),
-    ] = None,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Only the first so many sentences.", rich_help_panel="Corpus"),
-    ] = None,
+    layers: Layers = "all",
+    units: Units = "word",
+    pooling: Pooling = None,
+    first_token: FirstToken = "drop",
+    special_tokens: SpecialTokens = None,
+    long: Long = "window",
+    overlap: Overlap = None,
+    max_length: MaxLength = None,
+    limit: Limit = None,
     format: Format = None,
     option: Option = None,
     device: Device = "auto",
-    model_dtype: Annotated[
-        str | None,
-        typer.Option(
-            help="For the weights: float32 (default), float16, bfloat16, float64, or auto (as stored).",
-            rich_help_panel="Model",
-        ),
-    ] = None,
+    model_dtype: ModelDtype = None,
     revision: Revision = None,
     side: Side = "encoder",
     trust_remote_code: TrustRemoteCode = False,
@@ -108,21 +77,11 @@ def command(
     dtype: Annotated[
         str, typer.Option(help="float32 or float16, for the store.", rich_help_panel=_RUN)
     ] = "float32",
-    batch_tokens: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Tokens in a padded batch. Default: 1024 on a CPU, 4096 on a GPU.",
-            rich_help_panel=_RUN,
-        ),
-    ] = None,
+    batch_tokens: BatchTokens = None,
     shard_mb: Annotated[
         float, typer.Option(help="Size of a file of the store, in MB.", rich_help_panel=_RUN)
     ] = 64,
-    threads: Annotated[
-        int | None,
-        typer.Option(min=1, help="CPU threads. Default: all cores.", rich_help_panel=_RUN),
-    ] = None,
+    threads: Threads = None,
     overwrite: Annotated[
         bool, typer.Option(help="Replace activations of another run.", rich_help_panel=_RUN)
     ] = False,

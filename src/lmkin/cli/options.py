@@ -43,18 +43,88 @@ TrustRemoteCode = Annotated[
     typer.Option(help="Run Python code that comes with the model.", rich_help_panel="Model"),
 ]
 
+_UNITS = "Units"
+_RUN = "Run"
+Layers = Annotated[
+    str, typer.Option(help="all, or e.g. 0,4-6,-1 (0: embeddings).", rich_help_panel=_UNITS)
+]
+Units = Annotated[str, typer.Option(help="word, token or sentence.", rich_help_panel=_UNITS)]
+Pooling = Annotated[
+    str | None,
+    typer.Option(
+        help="Words: last (default), first, mean. Sentences: mean (default), first, last, cls, max.",
+        rich_help_panel=_UNITS,
+    ),
+]
+FirstToken = Annotated[
+    str,
+    typer.Option(
+        help="Position 0 of a decoder, an attention sink: drop or keep.", rich_help_panel=_UNITS
+    ),
+]
+SpecialTokens = Annotated[
+    str | None,
+    typer.Option(
+        help="CLS, SEP, BOS and the like: keep or drop. Default: keep for sentences, drop for tokens.",
+        rich_help_panel=_UNITS,
+    ),
+]
+Long = Annotated[
+    str,
+    typer.Option(
+        help="Sentences longer than the model reads: window or truncate.", rich_help_panel=_UNITS
+    ),
+]
+Overlap = Annotated[
+    int | None,
+    typer.Option(help="Tokens that windows share. Default: a quarter.", rich_help_panel=_UNITS),
+]
+MaxLength = Annotated[
+    int | None,
+    typer.Option(help="Tokens read at once, below the model's limit.", rich_help_panel=_UNITS),
+]
+Limit = Annotated[
+    int | None,
+    typer.Option(min=1, help="Only the first so many sentences.", rich_help_panel="Corpus"),
+]
+ModelDtype = Annotated[
+    str | None,
+    typer.Option(
+        help="For the weights: float32 (default), float16, bfloat16, float64, or auto (as stored).",
+        rich_help_panel="Model",
+    ),
+]
+BatchTokens = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Tokens in a padded batch. Default: 1024 on a CPU, 4096 on a GPU.",
+        rich_help_panel=_RUN,
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(min=1, help="CPU threads. Default: all cores.", rich_help_panel=_RUN),
+]
 
-def format_options(pairs: list[str] | None) -> dict[str, Any]:
+
+def format_options(pairs: list[str] | None, flag: str = "--option") -> dict[str, Any]:
     """``["text=3", "header=false"]`` → ``{"text": 3, "header": False}``."""
     options: dict[str, Any] = {}
     for pair in pairs or []:
         name, sign, value = pair.partition("=")
         if not sign:
-            raise LmkinError(f"--option wants NAME=VALUE, e.g. --option text=3; got {pair!r}.")
-        if value.removeprefix("-").isdigit():
-            options[name] = int(value)
-        elif value.lower() in ("true", "false"):
-            options[name] = value.lower() == "true"
-        else:
-            options[name] = value.replace("\\t", "\t")
+            raise LmkinError(f"{flag} wants NAME=VALUE, e.g. {flag} text=3; got {pair!r}.")
+        options[name] = _value(value)
     return options
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text.replace("\\t", "\t")

@@ -44,7 +44,7 @@ def busy(text: str) -> Iterator[None]:
 def show(title: str, rows: dict[str, Any], *, as_json: bool, data: dict[str, Any]) -> None:
     """A table for people, or ``data`` as JSON for machines."""
     if as_json:
-        print(json.dumps(data, ensure_ascii=False, indent=1))
+        print_json(data)
         return
     table = Table(title=escape(title), title_justify="left", show_header=False, box=None)
     table.add_column(style="cyan", no_wrap=True)
@@ -52,6 +52,16 @@ def show(title: str, rows: dict[str, Any], *, as_json: bool, data: dict[str, Any
     for name, value in rows.items():
         table.add_row(escape(name), escape(str(value)))
     _out.print(table)
+
+
+def print_table(table: Table) -> None:
+    """A table, on standard output."""
+    _out.print(table)
+
+
+def print_json(data: Any) -> None:
+    """Data for machines, on standard output."""
+    print(json.dumps(data, ensure_ascii=False, indent=1))
 
 
 def set_verbosity(verbose: bool) -> None:

@@ -1,5 +1,25 @@
-"""What activations say: one file a measure."""
+"""What activations say: one file a measure, in the folder `catalogue`."""
 
-from .cka import cka_matrix, linear_cka
+from __future__ import annotations
 
-__all__ = ["cka_matrix", "linear_cka"]
+from .comparing import similarities, similarity
+from .functions import linear_cka, measure_function
+from .null import permutation_null
+from .pair import Pair, Side
+from .registry import Measure, Scored, forget, measure, measure_info, measure_names
+
+__all__ = [
+    "Measure",
+    "Pair",
+    "Scored",
+    "Side",
+    "forget",
+    "linear_cka",
+    "measure",
+    "measure_function",
+    "measure_info",
+    "measure_names",
+    "permutation_null",
+    "similarities",
+    "similarity",
+]

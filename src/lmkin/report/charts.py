@@ -1,8 +1,9 @@
-"""Charts as Vega-Lite: interactive in the report, PNG and SVG without a browser."""
+"""What all charts share: the look, names, pictures as PNG and SVG; and the heatmap of two models."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -11,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+INK = "#1b2733"
+SOFT = "#5b6b7a"
 _SCALE = alt.Scale(domain=[0, 1], clamp=True, scheme="blues")
 _FONT = "system-ui, sans-serif"
 
@@ -30,7 +33,7 @@ def similarity_heatmap(
     With ``standardized`` values too, the signal ``kind`` switches between ``raw`` and ``standardized``. The colour
     stops at 0 and 1, the numbers do not.
     """
-    row_name, column_name = _one_line(row_name), _one_line(column_name)
+    row_name, column_name = one_line(row_name), one_line(column_name)
     other = raw if standardized is None else standardized
     values = [
         {"row": row, "column": column, "raw": float(raw[i, j]), "standardized": float(other[i, j])}
@@ -66,7 +69,7 @@ def similarity_heatmap(
 
 def side_by_side(charts: Sequence[alt.LayerChart], titles: Sequence[str]) -> alt.HConcatChart:
     """Charts of a fixed width in one row, for a picture."""
-    titled = [c.properties(title=_one_line(t)) for c, t in zip(charts, titles, strict=True)]
+    titled = [c.properties(title=one_line(t)) for c, t in zip(charts, titles, strict=True)]
     return alt.hconcat(*titled, spacing=24)
 
 
@@ -78,15 +81,37 @@ def styled(chart: Any) -> Any:
     return (
         chart.configure(font=_FONT)
         .configure_axis(
-            domain=False, ticks=False, titleFontWeight="normal", titlePadding=8, labelFontSize=12
+            domain=False,
+            ticks=False,
+            titleFontWeight="normal",
+            titlePadding=8,
+            titleFontSize=12,
+            labelFontSize=12,
+            labelColor=INK,
+            titleColor=SOFT,
+        )
+        .configure_legend(labelFontSize=12, labelColor=INK, titleColor=SOFT)
+        .configure_title(
+            anchor="start",
+            fontSize=14,
+            fontWeight=600,
+            color=INK,
+            subtitleColor=SOFT,
+            subtitleFontSize=12,
         )
         .configure_view(stroke=None)
     )
 
 
-def _one_line(name: str) -> str:
+def one_line(name: str) -> str:
     """A name without line ends of any kind: Vega puts titles into expressions of its own."""
     return " ".join(name.split())
+
+
+def chosen(texts: Mapping[str, str], signal: str) -> str:
+    """A Vega expression that gives the text of the signal's present value."""
+    # ASCII JSON is a literal of Vega's expression language too, whatever the text holds.
+    return f"({json.dumps(texts)})[{signal}]"
 
 
 def save_picture(chart: Any, path: Path, *, scale: float = 2.0) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -15,14 +15,49 @@ from .. import __version__
 from ..interchange.atomic import replacing
 from .charts import styled
 
+_MOST_RADIOS = 8
+
+
+@dataclass(frozen=True)
+class Option:
+    """A value of a switch, its label, and a sentence that is shown while it is chosen."""
+
+    value: str
+    label: str
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A choice that sets the signal of this name in all charts of a chapter."""
+
+    signal: str
+    label: str
+    options: Sequence[Option]
+
 
 @dataclass(frozen=True)
 class Figure:
     """A chart with a title and a sentence that says what is to be seen."""
 
     chart: Any
-    title: str
+    title: str = ""
     caption: str = ""
+    name: str = "chart"
+    """The name of a picture that is saved from the page."""
+    square: int = 0
+    """For a chart of fixed size: keep it square, as wide as there is room, up to so many pixels."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of plain text, the first one the head."""
+
+    rows: Sequence[Sequence[str]]
+    folded: str = ""
+    """With a title here the table is folded."""
+    when: Mapping[str, str] = field(default_factory=dict)
+    """Shown while the chapter's switches have these values, by signal."""
 
 
 @dataclass(frozen=True)
@@ -32,88 +67,184 @@ class Chapter:
     title: str
     paragraphs: Sequence[str] = ()
     figures: Sequence[Figure] = ()
-    switch: Sequence[tuple[str, str]] = ()
-    """Values and labels of the signal ``kind`` of all figures of this chapter."""
-    table: Sequence[Sequence[str]] = ()
-    """The first row is the head."""
+    switches: Sequence[Switch] = ()
+    tables: Sequence[Table] = ()
     details: Sequence[tuple[str, Any]] = ()
     """Folded JSON, by title."""
 
 
 @dataclass
 class Report:
-    """A title, a line under it, and chapters."""
+    """A title, a line under it, facts, alerts, and chapters."""
 
     title: str
     subtitle: str = ""
     chapters: list[Chapter] = field(default_factory=list)
+    facts: Sequence[tuple[str, str]] = ()
+    """Names and values, under the title."""
+    alerts: Sequence[str] | None = None
+    """What a reader must know before all else; None where nothing was looked for."""
 
     def write(self, path: Path) -> None:
         """Write the page; its charts need nothing from the network."""
         import vl_convert
 
         specs: list[dict[str, Any]] = []
-        body = "\n".join(self._chapter(chapter, specs) for chapter in self.chapters)
-        template = Template(resources.files(__package__).joinpath("page.html").read_text("utf-8"))
-        page = template.substitute(
+        body = "\n".join(
+            _chapter(chapter, number, specs) for number, chapter in enumerate(self.chapters)
+        )
+        files = resources.files(__package__)
+        page = Template(files.joinpath("page.html").read_text("utf-8")).substitute(
             title=html.escape(self.title),
-            subtitle=html.escape(self.subtitle),
+            subtitle=f"<p>{html.escape(self.subtitle)}</p>" if self.subtitle else "",
+            facts=_facts(self.facts),
+            alerts=_alerts(self.alerts),
             body=body,
             version=html.escape(__version__),
-            specs=_script_json(specs),
+            style=files.joinpath("page.css").read_text("utf-8"),
+            script=files.joinpath("page.js").read_text("utf-8"),
+            specs=_script_json([_packed(spec) for spec in specs]),
             vega=_script_safe(
                 vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version="6.4")
             ),
         )
-        with replacing(path) as temporary:
+        with replacing(Path(path)) as temporary:
             temporary.write_text(page, encoding="utf-8")
 
-    def _chapter(self, chapter: Chapter, specs: list[dict[str, Any]]) -> str:
-        parts = [f"<section><h2>{html.escape(chapter.title)}</h2>"]
-        parts += [f"<p>{html.escape(text)}</p>" for text in chapter.paragraphs]
-        if chapter.switch:
-            parts.append(_switch(chapter.switch, f"switch-{len(specs)}"))
-        if chapter.figures:
-            parts.append('<div class="figures">')
-            for figure in chapter.figures:
-                parts.append(
-                    f'<figure><h3>{html.escape(figure.title)}</h3><div class="chart" id="chart-{len(specs)}"></div>'
-                    f"<figcaption>{html.escape(figure.caption)}</figcaption></figure>"
-                )
-                specs.append(styled(figure.chart).to_dict())
-            parts.append("</div>")
-        if chapter.table:
-            parts.append(_table(chapter.table))
-        for title, data in chapter.details:
-            text = html.escape(json.dumps(data, indent=1, ensure_ascii=False))
-            parts.append(
-                f"<details><summary>{html.escape(title)}</summary><pre>{text}</pre></details>"
-            )
-        parts.append("</section>")
-        return "\n".join(parts)
 
-
-def _switch(options: Sequence[tuple[str, str]], name: str) -> str:
-    labels = [
-        f'<label><input type="radio" name="{name}" value="{html.escape(value)}"'
-        f"{' checked' if i == 0 else ''}> {html.escape(label)}</label>"
-        for i, (value, label) in enumerate(options)
-    ]
-    return f'<div class="switch" role="radiogroup">{"".join(labels)}</div>'
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    head, *body = rows
-    cells = "".join(f"<th>{html.escape(c)}</th>" for c in head)
-    lines = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row) + "</tr>" for row in body
+def _facts(facts: Sequence[tuple[str, str]]) -> str:
+    rows = "".join(
+        f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>"
+        for name, value in facts
     )
-    return f'<div class="table"><table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table></div>'
+    return f'<dl class="facts">{rows}</dl>' if rows else ""
+
+
+def _alerts(alerts: Sequence[str] | None) -> str:
+    if alerts is None:
+        return ""
+    if not alerts:
+        return '<section class="alerts none"><h2>Alerts</h2><p>No alerts.</p></section>'
+    items = "".join(f"<li>{_alert(text)}</li>" for text in alerts)
+    return f'<section class="alerts"><h2>Alerts ({len(alerts)})</h2><ul>{items}</ul></section>'
+
+
+def _alert(text: str) -> str:
+    """The first words say which kind of alert it is."""
+    kind, colon, rest = text.partition(":")
+    if colon and rest and len(kind) <= 60 and "." not in kind:
+        return f"<strong>{html.escape(kind)}:</strong>{html.escape(rest)}"
+    return html.escape(text)
+
+
+def _chapter(chapter: Chapter, number: int, specs: list[dict[str, Any]]) -> str:
+    # Beside a square chart there is room for the switches, on a wide page.
+    beside = ' class="beside"' if any(figure.square for figure in chapter.figures) else ""
+    parts = [f'<section{beside}><h2>{html.escape(chapter.title)}</h2><div class="introduction">']
+    parts += [f"<p>{html.escape(text)}</p>" for text in chapter.paragraphs]
+    for k, switch in enumerate(chapter.switches):
+        parts.append(_switch(switch, f"switch-{number}-{k}"))
+    parts.append("</div>")
+    if chapter.figures:
+        parts.append('<div class="figures">')
+        for figure in chapter.figures:
+            parts.append(_figure(figure, len(specs)))
+            specs.append(styled(figure.chart).to_dict())
+        parts.append("</div>")
+    first = {switch.signal: switch.options[0].value for switch in chapter.switches}
+    parts += [_table(table, first) for table in chapter.tables]
+    for title, data in chapter.details:
+        text = data if isinstance(data, str) else json.dumps(data, indent=1, ensure_ascii=False)
+        parts.append(
+            f"<details><summary>{html.escape(title)}</summary><pre>{html.escape(text)}</pre></details>"
+        )
+    parts.append("</section>")
+    return "\n".join(parts)
+
+
+def _switch(switch: Switch, name: str) -> str:
+    """Radio buttons, or a list where there are many; and the sentence of the chosen value."""
+    signal, label = html.escape(switch.signal), html.escape(switch.label)
+    if len(switch.options) <= _MOST_RADIOS:
+        buttons = "".join(
+            f'<label><input type="radio" name="{name}" value="{html.escape(option.value)}"'
+            f"{' checked' if i == 0 else ''}> {html.escape(option.label)}</label>"
+            for i, option in enumerate(switch.options)
+        )
+        choice = f"<fieldset><legend>{label}</legend>{buttons}</fieldset>"
+    else:
+        entries = "".join(
+            f'<option value="{html.escape(o.value)}">{html.escape(o.label)}</option>'
+            for o in switch.options
+        )
+        choice = f'<label>{label} <select name="{name}">{entries}</select></label>'
+    texts = "".join(
+        f'<span data-value="{html.escape(option.value)}"{" hidden" if i else ""}>{html.escape(option.text)}</span>'
+        for i, option in enumerate(switch.options)
+        if any(o.text for o in switch.options)
+    )
+    explained = f'<p class="explained" aria-live="polite">{texts}</p>' if texts else ""
+    return f'<div class="switch" data-signal="{signal}">{choice}{explained}</div>'
+
+
+def _figure(figure: Figure, number: int) -> str:
+    square = f' data-square="{figure.square}"' if figure.square else ""
+    title = f"<h3>{html.escape(figure.title)}</h3>" if figure.title else ""
+    name = html.escape(figure.name)
+    buttons = "".join(
+        f'<button type="button" data-format="{form}">{form.upper()}</button>'
+        for form in ("png", "svg")
+    )
+    return (
+        f'<figure>{title}<div class="chart" id="chart-{number}" data-name="{name}"{square}></div>'
+        f"<figcaption>{html.escape(figure.caption)}"
+        f'<span class="save" role="group" aria-label="Save this chart">{buttons}</span>'
+        f"</figcaption></figure>"
+    )
+
+
+def _table(table: Table, first: Mapping[str, str]) -> str:
+    head, *body = table.rows
+    cells = "".join(f'<th scope="col">{html.escape(c)}</th>' for c in head)
+    lines = "".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in body)
+    text = f"<table><thead><tr>{cells}</tr></thead><tbody>{lines}</tbody></table>"
+    when = ""
+    if table.when:
+        hidden = any(first.get(signal, value) != value for signal, value in table.when.items())
+        when = (
+            f' data-when="{html.escape(json.dumps(dict(table.when)))}"{" hidden" if hidden else ""}'
+        )
+    # Focusable, so that the keyboard can scroll a wide one.
+    box = '<div class="table" tabindex="0">'
+    if table.folded:
+        folded = html.escape(table.folded)
+        return f"<details{when}><summary>{folded}</summary>{box}{text}</div></details>"
+    return f"<div{when}>{box}{text}</div></div>"
+
+
+def _cell(text: str) -> str:
+    short = ' class="short"' if len(text) <= 15 else ""  # numbers, not broken into lines
+    return f"<td{short}>{html.escape(text)}</td>"
+
+
+def _packed(spec: dict[str, Any]) -> dict[str, Any]:
+    """The chart's data as columns: the names of the fields once, not in every row."""
+    packed = {}
+    for name, rows in spec.get("datasets", {}).items():
+        fields = list(rows[0]) if rows else []
+        if any(list(row) != fields for row in rows):
+            packed[name] = rows
+            continue
+        packed[name] = {
+            "fields": fields,
+            "columns": [[row[name] for row in rows] for name in fields],
+        }
+    return spec | {"datasets": packed} if packed else spec
 
 
 def _script_json(data: Any) -> str:
     """JSON that can stand inside a script element, whatever a model or corpus is called."""
-    text = json.dumps(data, ensure_ascii=False)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 

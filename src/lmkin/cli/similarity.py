@@ -1,0 +1,325 @@
+"""`lmkin similarity`: how alike all layers of some models are, into a folder with a report."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import LmkinError
+from .measures import Load, load_files
+from .options import (
+    AsJson,
+    BatchTokens,
+    Device,
+    FirstToken,
+    Format,
+    Layers,
+    Limit,
+    Long,
+    MaxLength,
+    ModelDtype,
+    Option,
+    Overlap,
+    Pooling,
+    Revision,
+    Side,
+    SpecialTokens,
+    Threads,
+    TrustRemoteCode,
+    Units,
+    Verbose,
+    format_options,
+)
+from .output import busy, format_seconds, print_json, print_table, say, say_warning, set_verbosity
+from .tables import similarity_data, similarity_table
+
+_MEASURE = "Measures"
+_RUN = "Run"
+_SCALINGS = {"raw": False, "standardized": True, "both": "both"}
+_UNFINISHED = "unfinished"
+
+
+def command(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="Hugging Face names or folders, untrained:SPEC[@seed], package:PACKAGE/FOLDER, files of activations; "
+            "or, without --corpus, folders that lmkin extract wrote, or one file of moments.",
+        ),
+    ],
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus",
+            "-c",
+            help="A corpus file or folder, or sample[:LANGUAGE] for the one built in.",
+            rich_help_panel="Corpus",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for results, charts and report.html."),
+    ] = None,
+    measures: Annotated[
+        str,
+        typer.Option(
+            "--measures",
+            "-m",
+            help="Names with commas, or all: see lmkin measures. Default: the five of Wu et al. 2020.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = "ckasim,neuronsim,mixedsim,svsim,pwsim",
+    intervals: Annotated[
+        bool,
+        typer.Option(
+            help="Standard errors and intervals, by a jackknife over parts of the corpus.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = True,
+    parts: Annotated[
+        int,
+        typer.Option(min=2, help="Blocks of documents for intervals.", rich_help_panel=_MEASURE),
+    ] = 10,
+    level: Annotated[
+        float, typer.Option(help="Of the intervals.", rich_help_panel=_MEASURE)
+    ] = 0.95,
+    neurons: Annotated[
+        str,
+        typer.Option(
+            help="raw, standardized (each divided by its standard deviation), or both.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = "both",
+    held_out: Annotated[
+        bool,
+        typer.Option(
+            "--held-out",
+            help="Fit regressions and canonical correlations without a part, and score them on it.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = False,
+    set_options: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="An option of the measures, e.g. variance=0.95, estimator=biased, released=true. May be repeated.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = None,
+    null: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="So many permutations of the words: a p-value for every pair of layers. They take their time.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = 0,
+    load: Load = None,
+    untrained: Annotated[
+        bool,
+        typer.Option(
+            "--untrained", help="Add the untrained twin of every model.", rich_help_panel="Model"
+        ),
+    ] = False,
+    layers: Layers = "all",
+    units: Units = "word",
+    pooling: Pooling = None,
+    first_token: FirstToken = "drop",
+    special_tokens: SpecialTokens = None,
+    long: Long = "window",
+    overlap: Overlap = None,
+    max_length: MaxLength = None,
+    limit: Limit = None,
+    format: Format = None,
+    option: Option = None,
+    device: Device = "auto",
+    model_dtype: ModelDtype = None,
+    revision: Revision = None,
+    side: Side = "encoder",
+    trust_remote_code: TrustRemoteCode = False,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            help="A budget such as 8GB; the planner stays within it. Default: what is free.",
+            rich_help_panel=_RUN,
+        ),
+    ] = None,
+    route: Annotated[
+        str | None,
+        typer.Option(
+            help="joint, pairs or dual. Default: the planner's choice.", rich_help_panel=_RUN
+        ),
+    ] = None,
+    batch_tokens: BatchTokens = None,
+    threads: Threads = None,
+    seed: Annotated[
+        int, typer.Option(help="For sampled words and permutations.", rich_help_panel=_RUN)
+    ] = 0,
+    charts: Annotated[
+        bool, typer.Option(help="Also write every chart as PNG and SVG.", rich_help_panel=_RUN)
+    ] = True,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only say what it would take.", rich_help_panel=_RUN),
+    ] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Compare all layers of all MODELs on the same words, and write results and a report into a folder.
+
+    Models run side by side over the corpus once; activations are not stored. A run that is broken off goes on where it
+    stopped when the same command is given again.
+
+        lmkin similarity bert-base-cased roberta-base --corpus en_ewt-ud-dev.conllu -o bert-roberta
+    """
+    set_verbosity(verbose)
+    if out is None and not dry_run:
+        raise LmkinError("Where to? Give a folder with -o DIR, or --dry-run to see what it takes.")
+    if neurons not in _SCALINGS:
+        raise LmkinError(f"--neurons is one of {', '.join(_SCALINGS)}; got {neurons!r}.")
+    load_files(load)
+    from ..measures import similarities
+    from ..measures.registry import check_options, choose_measures
+
+    own = format_options(set_options, "--set")
+    chosen = choose_measures(measures)
+    check_options(chosen, own)
+    begun = time.perf_counter()
+    model_options: dict[str, Any] = {
+        "device": device,
+        "dtype": model_dtype,
+        "revision": revision,
+        "side": side,
+        "trust_remote_code": trust_remote_code,
+    }
+    rule: dict[str, Any] = {
+        "layers": layers,
+        "units": units,
+        "pooling": pooling,
+        "first_token": first_token,
+        "special_tokens": special_tokens,
+        "long": long,
+        "overlap": overlap,
+        "max_length": max_length,
+        "batch_tokens": batch_tokens,
+    }
+    if threads is not None:
+        _limit_threads(threads)
+    source = _source(
+        models, corpus, untrained, limit, format, format_options(option), model_options, rule,
+        parts if intervals or held_out else 1,
+    )  # fmt: skip
+    if dry_run:
+        _dry_run(source, parts if intervals or held_out else 1, neurons, memory, route, as_json)
+        return
+    assert out is not None
+    unfinished = out / _UNFINISHED
+    result = similarities(
+        source,
+        [m.name for m in chosen],
+        intervals=intervals,
+        level=level,
+        standardize=_SCALINGS[neurons],
+        held_out=held_out,
+        null=null,
+        memory=memory,
+        route=route,
+        seed=seed,
+        checkpoint=unfinished,
+        say=lambda text: say(f"Plan: {text}"),
+        **own,
+    )
+    from ..report import write_similarity
+
+    report = write_similarity(result, out, charts=charts)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    seconds = time.perf_counter() - begun
+    alerts = result.attrs["alerts"]
+    if as_json:
+        print_json(
+            {
+                **similarity_data(result),
+                "alerts": alerts,
+                "report": str(report),
+                "seconds": round(seconds, 1),
+            }
+        )
+        return
+    print_table(similarity_table(result))
+    for alert in alerts:
+        say_warning(alert)
+    say(f"Written to {out} in {format_seconds(seconds)}; open {report} in a browser.")
+
+
+def _source(
+    models: list[str],
+    corpus: str | None,
+    untrained: bool,
+    limit: int | None,
+    format: str | None,
+    format_options: dict[str, Any],
+    model_options: dict[str, Any],
+    rule: dict[str, Any],
+    parts: int,
+) -> Any:
+    """Rows from models that run, from stored activations, or moments from a file."""
+    from ..corpus import read_corpus
+    from ..models import load_model
+    from ..moments import Moments, row_source
+
+    if corpus is None:
+        if len(models) == 1 and models[0].endswith(".safetensors"):
+            return Moments.load(models[0])
+        return row_source(models, parts=parts, layers=rule["layers"])
+    with busy(f"Reading {corpus} …"):
+        sentences = read_corpus(corpus, format, **format_options)
+        if limit is not None:
+            sentences = sentences[:limit]
+    specs = [s for m in models for s in ([m, f"untrained:{m}@0"] if untrained else [m])]
+    loaded = []
+    for spec in specs:
+        with busy(f"Loading {spec} …"):
+            loaded.append(load_model(spec, **model_options))
+        say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
+    with busy("Tokenizing and aligning words …"):
+        return row_source(loaded, sentences, parts=parts, **rule)
+
+
+def _dry_run(
+    source: Any, parts: int, neurons: str, memory: str | None, route: str | None, as_json: bool
+) -> None:
+    from ..moments import Moments, plan_moments
+
+    if isinstance(source, Moments):
+        raise LmkinError("These are moments already: there is nothing to plan.")
+    plan = plan_moments(
+        source.widths,
+        source.n,
+        parts=min(parts, int(source.part.max()) + 1),
+        scalings=2 if neurons == "both" else 1,
+        memory=memory,
+        route=route,
+    )
+    if as_json:
+        print_json(
+            {"route": plan.route, "bytes": plan.needs, "budget": plan.budget, "units": plan.n}
+        )
+    else:
+        say(f"Nothing is computed. {plan}")
+
+
+def _limit_threads(threads: int) -> None:
+    import os
+
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    import torch
+    from threadpoolctl import threadpool_limits
+
+    torch.set_num_threads(threads)
+    threadpool_limits(threads)

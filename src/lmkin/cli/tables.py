@@ -1,0 +1,81 @@
+"""Results as tables in the terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from rich.markup import escape
+from rich.table import Table
+
+
+def similarity_table(result: xr.Dataset) -> Table:
+    """For every pair of models and every measure: the mean over layers, and the two layers that are most alike."""
+    title = f"{result.attrs['n']:,} {result.attrs['units']}s"
+    if "scaling" in result.dims:
+        title += "; neurons as they are"
+    table = Table(
+        title=title, title_justify="left", box=None, pad_edge=False, caption_justify="left"
+    )
+    table.add_column("x", overflow="fold")
+    table.add_column("y", overflow="fold")
+    table.add_column("measure")
+    table.add_column("mean", justify="right")
+    table.add_column("most alike: layers", justify="right")
+    table.add_column("value", justify="right")
+    before: tuple[str, str] | None = None
+    for row in similarity_data(result)["pairs"]:
+        pair = (row["x"], row["y"])
+        names = ("", "") if pair == before else pair
+        before = pair
+        value = f"{row['value']:.3f}"
+        if row["se"] is not None:
+            value += f" ± {row['se']:.3f}"
+        table.add_row(
+            escape(names[0]),
+            escape(names[1]),
+            row["measure"],
+            f"{row['mean']:.3f}",
+            f"{row['layer_x']} and {row['layer_y']}",
+            value,
+        )
+    return table
+
+
+def similarity_data(result: xr.Dataset) -> dict[str, Any]:
+    """The same as data."""
+    first = result.isel(scaling=0) if "scaling" in result.dims else result
+    names = [str(n) for n, t in first.items() if "summary" in t.attrs]
+    models = [str(m) for m in first["model_x"].values]
+    rows: list[dict[str, Any]] = []
+    for i, a in enumerate(models):
+        for b in models[i:]:
+            for name in names:
+                both = [(a, b)] if first[name].attrs["symmetric"] or a == b else [(a, b), (b, a)]
+                rows += [_pair(first, name, x, y) for x, y in both]
+    return {"n": int(result.attrs["n"]), "units": result.attrs["units"], "pairs": rows}
+
+
+def _pair(result: xr.Dataset, name: str, a: str, b: str) -> dict[str, Any]:
+    values = result[name].sel(model_x=a, model_y=b).transpose("layer_x", "layer_y").values.copy()
+    if a == b and values.size > 1:
+        np.fill_diagonal(values, np.nan)
+    if np.isnan(values).all():  # one layer alone
+        values = result[name].sel(model_x=a, model_y=b).transpose("layer_x", "layer_y").values
+    i, j = np.unravel_index(np.nanargmax(values), values.shape)
+    error = result.get(f"{name}_se")
+    se = None
+    if error is not None:
+        chosen = error.sel(model_x=a, model_y=b).transpose("layer_x", "layer_y")
+        se = float(chosen.values[i, j])
+    return {
+        "x": a,
+        "y": b,
+        "measure": name,
+        "mean": float(np.nanmean(values)),
+        "layer_x": int(result["layer_x"].values[i]),
+        "layer_y": int(result["layer_y"].values[j]),
+        "value": float(values[i, j]),
+        "se": se,
+    }

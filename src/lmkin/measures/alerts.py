@@ -1,0 +1,192 @@
+"""Traps that a result should not hide, each with a sentence on what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .pair import Side
+from .registry import Measure
+
+FEW = 10
+"""Units per neuron below which fits in-sample are much too good."""
+ROGUE = 0.1
+"""Share of a layer's variance from which one neuron decides what CKA says."""
+ONE_COMPONENT = 0.99
+
+
+@dataclass(frozen=True)
+class Alert:
+    """A trap: its kind, where it was found, and what to do."""
+
+    kind: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}"
+
+
+def find_alerts(
+    sides: Sequence[Side],
+    measures: Iterable[Measure],
+    info: dict[str, Any],
+    *,
+    held_out: bool = False,
+) -> list[Alert]:
+    """All alerts of a comparison; layers of a model with the same trap share one."""
+    measures = list(measures)
+    return [
+        *_few_units(sides, measures, held_out),
+        *_rogue(sides),
+        *_one_component(sides),
+        *_constant(sides),
+        *_dropped(info),
+        *_repeated(info, sides[0].n),
+    ]
+
+
+def _few_units(sides: Sequence[Side], measures: Sequence[Measure], held_out: bool) -> list[Alert]:
+    widest = max(sides, key=lambda s: s.d)
+    n, d = widest.n, widest.d
+    exposed = [m.name for m in measures if not m.unbiased and not (held_out and m.fitted)]
+    # The best match among d neurons is inflated far less than a fit with d coefficients.
+    fits = [name for name in exposed if name != "neuronsim"]
+    if n >= FEW * d or not fits:
+        return []
+    chance = min(1.0, (d / n) ** 0.5)
+    return [
+        Alert(
+            "Few units",
+            f"{n:,} units for {d:,} neurons. In-sample, {', '.join(fits)} are too high: two unrelated "
+            "layers of this size "
+            f"would reach about {chance:.2f} in mixedsim. Take more text (ten units a neuron), or "
+            "held_out=True (on the command "
+            f"line --held-out); unbiased ckasim is safe.",
+        )
+    ]
+
+
+def _rogue(sides: Sequence[Side]) -> list[Alert]:
+    found: dict[str, list[tuple[int, int, float]]] = {}
+    for side in sides:
+        xp = side.xp
+        variance = side.std * side.std
+        share = variance / xp.sum(variance)
+        top = int(xp.argmax(share))
+        if side.d > 1 and float(share[top]) > max(ROGUE, 5 / side.d):
+            model, layer = _place(side)
+            found.setdefault(model, []).append((layer, top, float(share[top])))
+    alerts = []
+    for model, hits in found.items():
+        layer, neuron, share = max(hits, key=lambda h: h[2])
+        alerts.append(
+            Alert(
+                "Rogue dimension",
+                f"in {model}, {_layers([h[0] for h in hits])}, one neuron holds much of the variance (at "
+                f"most {share:.0%}: neuron "
+                f"{neuron} in layer {layer}). Raw ckasim, svsim, pwsim and procrustes say mostly what "
+                "that neuron says; "
+                f"look at the standardized values beside them (standardize=True).",
+            )
+        )
+    return alerts
+
+
+def _one_component(sides: Sequence[Side]) -> list[Alert]:
+    found: dict[str, list[int]] = {}
+    for side in sides:
+        spectrum = side.spectrum(False)
+        if side.n_alive > 1 and float(spectrum.values[0]) >= ONE_COMPONENT * spectrum.total:
+            model, layer = _place(side)
+            found.setdefault(model, []).append(layer)
+    return [
+        Alert(
+            "One component",
+            f"in {model}, {_layers(layers)}, one direction holds over 99 % of the variance: svsim and "
+            "pwsim compare that "
+            "direction alone. Standardize the neurons (standardize=True), or ask for more of the "
+            "variance (variance=0.9999).",
+        )
+        for model, layers in found.items()
+    ]
+
+
+def _constant(sides: Sequence[Side]) -> list[Alert]:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for side in sides:
+        if side.n_alive < side.d:
+            model, layer = _place(side)
+            found.setdefault(model, []).append((layer, side.d - side.n_alive))
+    return [
+        Alert(
+            "Constant neurons",
+            f"in {model}, {_layers([layer for layer, _ in hits])}, {sum(c for _, c in hits):,} neurons "
+            "never change. They take no "
+            f"part in any measure. If there are many, the model may be pruned or damaged, or the text too uniform.",
+        )
+        for model, hits in found.items()
+    ]
+
+
+def _dropped(info: dict[str, Any]) -> list[Alert]:
+    alerts = []
+    unit = info.get("units", "row")
+    for model, reasons in info.get("lost", {}).items():
+        listed = ", ".join(f"{count:,} ({why})" for why, count in reasons.items())
+        alerts.append(
+            Alert(
+                f"{unit.capitalize()}s dropped",
+                f"{model} could not represent {listed} of the {unit}s; they were left out of all models. "
+                "If they are many, look at "
+                f"the text with lmkin inspect, or let long sentences be read in windows (long='window').",
+            )
+        )
+    for model, count in info.get("dropped", {}).items():
+        alerts.append(
+            Alert(
+                f"{unit.capitalize()}s dropped",
+                f"{count:,} {unit}s that {model} has are missing in another model, and were left out of "
+                "all. Nothing is to be done "
+                f"if they are few.",
+            )
+        )
+    return alerts
+
+
+def _repeated(info: dict[str, Any], n: int) -> list[Alert]:
+    count = int(info.get("repeated", 0))
+    unit = info.get("units", "row")
+    if count <= 0.01 * n:
+        return []
+    what = "rows" if unit == "row" else f"{unit}s stand in sentences that"
+    return [
+        Alert(
+            "Repeated units",
+            f"{count:,} of {n:,} {what} occur again. Repeats in different parts make intervals too "
+            "narrow, and held-out scores too "
+            f"high; remove doubles from the corpus.",
+        )
+    ]
+
+
+def _place(side: Side) -> tuple[str, int]:
+    model, _, layer = side.name.rpartition("/")
+    return model, int(layer)
+
+
+def _layers(numbers: Sequence[int]) -> str:
+    """Layer numbers as people write them.
+
+    >>> _layers([0, 1, 2, 5]), _layers([3])
+    ('layers 0–2 and 5', 'layer 3')
+    """
+    runs: list[list[int]] = []
+    for number in sorted(numbers):
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    texts = [f"{run[0]}–{run[-1]}" if len(run) > 2 else " and ".join(map(str, run)) for run in runs]
+    listed = ", ".join(texts[:-1]) + (" and " if len(texts) > 1 else "") + texts[-1]
+    return f"{'layers' if len(numbers) > 1 else 'layer'} {listed}"

@@ -1,0 +1,111 @@
+"""Canonical correlations of the main components of two layers: what SVCCA and PWCCA share."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from ..errors import MeasureError
+from .pair import Pair, Side, Spectrum, eigen
+
+
+class Canonical:
+    """Canonical correlations ρ, largest first, and the directions that reach them."""
+
+    def __init__(
+        self,
+        xp: Any,
+        M: Any,
+        rho: Any,
+        sides: tuple[Spectrum, Spectrum],
+        directions: tuple[Any, Any],
+        standardized: bool,
+    ):
+        self.xp = xp
+        self.M = M
+        """Correlations between the components of x and of y."""
+        self.rho = rho
+        self.x, self.y = sides
+        self._left, self._right = directions
+        self.standardized = standardized
+
+    @cached_property
+    def left(self) -> Any:
+        """Directions of x among its components, r × k; made from those of y where only they are known."""
+        if self._left is not None:
+            return self._left
+        return self.xp.matmul(self.M, self.xp.astype(self._right, self.M.dtype)) / self.rho
+
+    @property
+    def right(self) -> Any:
+        """Directions of y."""
+        return self.T.left
+
+    @cached_property
+    def T(self) -> Canonical:  # noqa: N802 (as for a matrix)
+        """The same with x and y exchanged."""
+        directions = (self._right, self._left)
+        return Canonical(
+            self.xp, self.M.T, self.rho, (self.y, self.x), directions, self.standardized
+        )
+
+
+def canonical(pair: Pair, *, variance: float = 0.99, released: bool = False) -> Canonical:
+    r"""Canonical correlations of the components that hold a share of the variance (SVCCA).
+
+    With X' and Y' the first left singular vectors, :math:`X'^\top Y' = U \mathrm{diag}(\rho) V^\top`. ``released``: of
+    z-scored columns, and the components *below* the share, one fewer.
+    """
+    standardized = pair.standardized or released
+
+    def make() -> Canonical:
+        a = pair.x.components(variance, standardized, below=released)
+        b = pair.y.components(variance, standardized, below=released)
+        M = pair.whitened(a, b, standardized)
+        rho, U, V = _svd(pair.xp, pair.xp.astype(M, pair.xp.float64))
+        return Canonical(pair.xp, M, rho, (a, b), (U, V), standardized)
+
+    if pair.n < 3:
+        raise MeasureError(f"Canonical correlations need three units at least; there are {pair.n}.")
+    found: Canonical = pair.remember(("canonical", variance, released), make)
+    return found
+
+
+def _svd(xp: Any, M: Any) -> tuple[Any, Any, Any]:
+    """Singular values, and vectors of the shorter side, through its Gram matrix: twice as fast as an SVD.
+
+    Small singular values lose digits so, as their squares do; where there are such, an SVD is made.
+    """
+    if M.shape[0] > M.shape[1]:
+        rho, V, U = _svd(xp, M.T)
+        return rho, U, V
+    squares, U = eigen(xp, xp.matmul(M, M.T))
+    if float(squares[-1]) <= 1e-11 * float(squares[0]):
+        U, rho, Vt = xp.linalg.svd(M, full_matrices=False)
+        return rho, U, Vt.T
+    return xp.sqrt(squares), U, None
+
+
+def on_test_units(pair: Pair, fit: Canonical) -> Any:
+    """Correlations of the fitted directions on the units of ``pair.test``."""
+    if pair.test is None:
+        raise MeasureError("There are no other units to score on.")
+    xp, test = pair.xp, pair.test
+    A = _weights(xp, pair.x, fit.x, fit.left, fit.standardized)
+    B = _weights(xp, pair.y, fit.y, fit.right, fit.standardized)
+    together = xp.sum(A * xp.matmul(test.covariance(False), B), axis=0)
+    alone = xp.sum(A * xp.matmul(test.x.covariance(), A), axis=0)
+    other = xp.sum(B * xp.matmul(test.y.covariance(), B), axis=0)
+    spread = xp.sqrt(xp.abs(alone) * xp.abs(other))
+    one = xp.ones_like(spread)
+    return xp.where(spread > 0, together / xp.where(spread > 0, spread, one), 0 * one)
+
+
+def _weights(xp: Any, side: Side, spectrum: Spectrum, directions: Any, standardized: bool) -> Any:
+    """Directions as weights of the neurons, neurons × k."""
+    W = xp.matmul(spectrum.vectors / xp.sqrt(spectrum.values)[None, :], directions)
+    if not standardized:
+        return W
+    one = xp.ones_like(side.std)
+    inverse = xp.where(side.alive, 1.0 / xp.where(side.alive, side.std, one), 0 * one)
+    return W * inverse[:, None]

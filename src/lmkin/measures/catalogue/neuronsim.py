@@ -1,0 +1,40 @@
+"""neuronsim: the best match of each neuron among the neurons of the other layer."""
+
+from __future__ import annotations
+
+from ..averaging import mean_of_top
+from ..pair import Pair
+from ..registry import Scored, measure
+
+_REFERENCE = (
+    "Bau et al. 2019; Wu et al. 2020, Similarity Analysis of Contextual Word Representation Models"
+)
+
+
+@measure(
+    "neuronsim",
+    title="neuron similarity",
+    summary="Mean over the neurons of x of the largest absolute correlation with a neuron of y: high if single "
+    "neurons of both say the same.",
+    needs="moments",
+    symmetric=False,
+    range=(0.0, 1.0),
+    invariances=("shift", "neuron-scale", "sign", "permutation"),
+    details=("match",),
+    cost="d² a pair",
+    reference=_REFERENCE,
+)
+def neuronsim(pair: Pair, *, top_k: int | None = None) -> Scored:
+    r"""Mean over neurons k of X of the best match among the neurons of Y.
+
+    .. math:: \frac{1}{d_x} \sum_k \max_{k'} |r(X_{\cdot k}, Y_{\cdot k'})|
+
+    A constant neuron of X takes no part in the mean; one of Y matches nothing. ``top_k``: the mean of the k best only.
+    Also tells which neuron of Y matched each of X (-1 for a constant one).
+    """
+    xp = pair.xp
+    R = pair.absolute_correlations()
+    best, match = xp.max(R, axis=1), xp.argmax(R, axis=1)
+    alive = pair.x.alive
+    nobody = -xp.ones_like(match)
+    return Scored(mean_of_top(xp, best[alive], top_k), {"match": xp.where(alive, match, nobody)})

@@ -1,0 +1,91 @@
+"""Sides and pairs from moments: nothing but sums is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..moments import Snapshot
+from .pair import Pair, Side, Spectrum, eigen
+
+TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
+"""Below this share of the largest variance a principal component is rounding, by the precision of the products."""
+
+
+class MomentSide(Side):
+    """A layer of a snapshot."""
+
+    def __init__(self, snapshot: Snapshot, number: int, precision: str):
+        self.xp = snapshot.xp
+        self.snapshot = snapshot
+        self.number = number
+        self.name = str(snapshot.layout.groups[number])
+        self.n = snapshot.n
+        self.d = snapshot.layout.widths[number]
+        self.std = snapshot.std(number)
+        self.tolerance = TOLERANCE[precision]
+        self.dtype = getattr(self.xp, precision)
+
+    def with_itself(self, standardized: bool) -> MomentPair:
+        """The pair of this layer and itself."""
+        return MomentPair(self, self, standardized=standardized)
+
+    def _decompose(self, standardized: bool) -> Spectrum:
+        make = self.snapshot.corr if standardized else self.snapshot.cov
+        S = make(self.number, self.number)
+        total = float(self.xp.linalg.trace(S))
+        values, vectors = eigen(self.xp, S)
+        return Spectrum(values, vectors, total=total)
+
+
+class MomentPair(Pair):
+    """Two layers of a snapshot."""
+
+    def __init__(
+        self, x: MomentSide, y: MomentSide, *, standardized: bool = False, test: Pair | None = None
+    ):
+        self.xp = x.xp
+        self.x: MomentSide = x
+        self.y: MomentSide = y
+        self.standardized = standardized
+        self.test = test
+
+    def _scaled(self) -> Any:
+        """Covariances in the units of the sums: everything else is this, times something a neuron."""
+        return self.remember(
+            ("scaled",), lambda: self.x.snapshot.scaled_cov(self.x.number, self.y.number)
+        )
+
+    def _factors(self, standardized: bool) -> tuple[Any, Any]:
+        snapshot = self.x.snapshot
+        rule = snapshot.inverse_spread if standardized else snapshot.units
+        return rule(self.x.number), rule(self.y.number)
+
+    def covariance(self, standardized: bool) -> Any:
+        """Cross-covariances or correlations."""
+
+        def make() -> Any:
+            a, b = self._factors(standardized)
+            S = self._scaled() * a[:, None]
+            S *= b[None, :]
+            return S
+
+        return self.remember(("covariance", standardized), make)
+
+    def squared_norm(self, standardized: bool) -> float:
+        """‖Sxy‖², without making Sxy."""
+        xp, S = self.xp, self._scaled()
+        a, b = self._factors(standardized)
+        return float(xp.sum((a * a) * xp.matmul(S * S, b * b)))
+
+    def norm_products(self, standardized: bool) -> float:
+        """Σ ‖x‖²‖y‖² from the sums of row norms."""
+        return self.x.snapshot.norm_products(
+            self.x.number, self.y.number, standardized=standardized, scaled=self._scaled()
+        )
+
+    def transposed(self) -> MomentPair:
+        """Shares the transposed matrix."""
+        other = MomentPair(self.y, self.x, standardized=self.standardized)
+        other.test = None if self.test is None else self.test.transposed()
+        self._hand_on(other)
+        return other

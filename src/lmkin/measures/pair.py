@@ -1,0 +1,215 @@
+"""Two layers as a measure sees them: covariances, spectra and row norms, wherever these come from."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..errors import MeasureError
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Principal components of a layer: X = U diag(√(values (n−1))) vectorsᵀ, largest first, without null directions."""
+
+    values: Any
+    """Variances, r."""
+    vectors: Any
+    """Neurons × r."""
+    left: Any = None
+    """Units × r, orthonormal; only where rows are at hand."""
+    total: float = 0.0
+    """Variance of the layer, that of the null directions included."""
+
+    def head(self, count: int) -> Spectrum:
+        """The first components."""
+        left = None if self.left is None else self.left[:, :count]
+        return Spectrum(self.values[:count], self.vectors[:, :count], left, self.total)
+
+
+class Side(ABC):
+    """One layer: its size, the spread of its neurons, its principal components."""
+
+    xp: Any
+    name: str
+    n: int
+    d: int
+    std: Any
+    """Standard deviations of the neurons (n − 1), 0 where constant."""
+    tolerance: float
+    """Variances below this share of the largest are rounding, and count as 0."""
+    dtype: Any
+    """Of products that need no more digits than the data have."""
+
+    @cached_property
+    def alive(self) -> Any:
+        """Which neurons are not constant."""
+        return self.std > 0
+
+    @cached_property
+    def n_alive(self) -> int:
+        """Neurons that are not constant."""
+        return int(self.xp.sum(self.xp.astype(self.alive, self.xp.int64)))
+
+    def variance(self, standardized: bool) -> Any:
+        """Variance of every neuron: as it is, or 1 (0 for constant ones)."""
+        xp = self.xp
+        return xp.astype(self.alive, xp.float64) if standardized else self.std * self.std
+
+    def spectrum(self, standardized: bool, tolerance: float | None = None) -> Spectrum:
+        """Principal components; of correlations if ``standardized``."""
+        found = self._all_components(standardized)
+        if tolerance is None:
+            real: Spectrum = self.remember(
+                ("real", standardized), lambda: self._without_rounding(found, standardized)
+            )
+            return real
+        largest = float(found.values[0]) if found.values.shape[0] else 0.0
+        kept = int(self.xp.sum(self.xp.astype(found.values > tolerance * largest, self.xp.int64)))
+        return found.head(kept)
+
+    def _without_rounding(self, found: Spectrum, standardized: bool) -> Spectrum:
+        """Components that are more than rounding.
+
+        Products round in the units of each neuron: a direction of small neurons is known well, even beside a rogue one.
+        The eigenvalues themselves are float64, whatever the products are.
+        """
+        xp = self.xp
+        variance = self.variance(standardized)
+        share = xp.matmul((found.vectors * found.vectors).T, variance) / xp.max(variance)
+        least = xp.where(self.tolerance * share > 1e-13, self.tolerance * share, 1e-13 + 0 * share)
+        kept = xp.nonzero(found.values > least * found.values[0])[0]
+        if int(kept[-1]) == kept.shape[0] - 1:
+            return found.head(kept.shape[0])
+        left = None if found.left is None else xp.take(found.left, kept, axis=1)
+        values, vectors = xp.take(found.values, kept), xp.take(found.vectors, kept, axis=1)
+        return Spectrum(values, vectors, left, found.total)
+
+    def whitener(self, spectrum: Spectrum, standardized: bool) -> Any:
+        """Weights of the *standardized* neurons that give principal components of variance 1, neurons × r.
+
+        The first columns serve any number of components; made once.
+        """
+
+        def make() -> Any:
+            xp, full = self.xp, self._all_components(standardized)
+            values = xp.where(full.values > 0, full.values, xp.ones_like(full.values))
+            W = full.vectors / xp.sqrt(values)[None, :]
+            return xp.astype(W if standardized else W * self.std[:, None], self.dtype)
+
+        return self.remember(("whitener", standardized), make)[:, : spectrum.values.shape[0]]
+
+    def components(self, variance: float, standardized: bool, *, below: bool = False) -> Spectrum:
+        """The first components that hold a share of the variance; ``below``: that stay below it (one at least)."""
+        if not 0 < variance <= 1:
+            raise MeasureError(
+                f"variance is a share between 0 and 1, such as 0.99; got {variance}."
+            )
+        xp, spectrum = self.xp, self.spectrum(standardized)
+        share = xp.cumulative_sum(spectrum.values) / xp.sum(spectrum.values)
+        reached = int(xp.sum(xp.astype(share < variance - 1e-12, xp.int64)))
+        count = max(1, reached) if below else reached + 1
+        return spectrum.head(min(count, spectrum.values.shape[0]))
+
+    def _all_components(self, standardized: bool) -> Spectrum:
+        found: Spectrum = self.remember(
+            ("spectrum", standardized), lambda: self._decompose(standardized)
+        )
+        return found
+
+    @abstractmethod
+    def _decompose(self, standardized: bool) -> Spectrum: ...
+
+    @abstractmethod
+    def with_itself(self, standardized: bool) -> Pair:
+        """The pair of this layer and itself."""
+
+    def covariance(self) -> Any:
+        """Covariances of its neurons."""
+        return self.with_itself(False).cov
+
+    def remember(self, key: Any, make: Any) -> Any:
+        """What several pairs need of this layer is computed once."""
+        return _remember(self, key, make)
+
+
+class Pair(ABC):
+    """Two layers with the same units, x and y, in their own units or standardized."""
+
+    xp: Any
+    x: Side
+    y: Side
+    standardized: bool = False
+    test: Pair | None = None
+    """The same layers on other units, where a fit is to be scored."""
+
+    @property
+    def n(self) -> int:
+        """Units."""
+        return self.x.n
+
+    @abstractmethod
+    def covariance(self, standardized: bool) -> Any:
+        """Cross-covariances, or correlations; 0 for constant neurons."""
+
+    @abstractmethod
+    def norm_products(self, standardized: bool) -> float:
+        """Σ ‖x‖²‖y‖² over units, centred; standardized by population standard deviations."""
+
+    @abstractmethod
+    def transposed(self) -> Pair:
+        """The same with x and y exchanged."""
+
+    @property
+    def cov(self) -> Any:
+        """Cross-covariances in the pair's own units."""
+        return self.covariance(self.standardized)
+
+    def squared_norm(self, standardized: bool) -> float:
+        """‖Sxy‖²."""
+        S = self.covariance(standardized)
+        return float(self.xp.sum(S * S))
+
+    def whitened(self, a: Spectrum, b: Spectrum, standardized: bool) -> Any:
+        """Correlations between the principal components of x and those of y."""
+        xp = self.xp
+        left = xp.matmul(self.x.whitener(a, standardized).T, self.correlations())
+        return xp.matmul(left, self.y.whitener(b, standardized))
+
+    def correlations(self) -> Any:
+        """Correlations of the neurons, with as many digits as the data have."""
+        return self.remember(
+            ("correlations",), lambda: self.xp.astype(self.covariance(True), self.x.dtype)
+        )
+
+    def absolute_correlations(self) -> Any:
+        """Their size without sign."""
+        return self.remember(("absolute",), lambda: self.xp.abs(self.correlations()))
+
+    def remember(self, key: Any, make: Any) -> Any:
+        """What several measures need of this pair is computed once. What is remembered must have a transpose, ``T``."""
+        return _remember(self, key, make)
+
+    def remembers(self, key: Any) -> bool:
+        """Whether it has been computed."""
+        return key in self.__dict__.get("_memory", {})
+
+    def _hand_on(self, other: Pair) -> None:
+        """The transposed pair need not compute again what this one has."""
+        for key, value in self.__dict__.get("_memory", {}).items():
+            other.__dict__.setdefault("_memory", {})[key] = value.T
+
+
+def _remember(owner: Any, key: Any, make: Any) -> Any:
+    memory = owner.__dict__.setdefault("_memory", {})
+    if key not in memory:
+        memory[key] = make()
+    return memory[key]
+
+
+def eigen(xp: Any, S: Any) -> tuple[Any, Any]:
+    """Eigenvalues and vectors of a symmetric matrix, largest first."""
+    values, vectors = xp.linalg.eigh(S)
+    return xp.flip(values), xp.flip(vectors, axis=1)

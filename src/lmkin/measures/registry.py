@@ -1,0 +1,193 @@
+"""The measures that lmkin knows, and how a user adds one."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, TypeVar
+
+from ..errors import MeasureError, did_you_mean
+
+INVARIANCES = ("shift", "scale", "neuron-scale", "sign", "permutation", "rotation", "linear")
+_IMPLIED = {
+    "linear": ("rotation", "permutation", "scale", "sign", "neuron-scale"),
+    "rotation": ("permutation", "sign"),
+    "neuron-scale": ("scale",),
+}
+NEEDS = ("moments", "rows", "row-pair")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A value, and what else a measure found: arrays by name, one number a neuron of x."""
+
+    value: float
+    details: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of similarity: what it is, and what it promises. The tests hold it to its promises."""
+
+    name: str
+    function: Callable[..., Any]
+    title: str
+    summary: str
+    needs: str
+    """``moments``: a function of a `Pair`; ``rows``: of two matrices of units × neurons; ``row-pair``: of a `RowPair`,
+    whose sides remember what is costly."""
+    symmetric: bool
+    range: tuple[float, float]
+    invariances: frozenset[str]
+    """Of either side: shift, scale, neuron-scale, sign, permutation, rotation, linear."""
+    unbiased: bool
+    """Whether it is 0 on average for unrelated layers, however few the units."""
+    fitted: bool
+    """Whether something is fitted, so that a held-out version exists."""
+    details: tuple[str, ...]
+    cost: str
+    reference: str
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """Names of its options."""
+        parameters = inspect.signature(self.function).parameters.values()
+        return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+
+
+_measures: dict[str, Measure] = {}
+
+
+def measure(
+    name: str,
+    *,
+    title: str | None = None,
+    summary: str = "",
+    needs: str = "rows",
+    symmetric: bool = False,
+    range: tuple[float, float] = (-math.inf, math.inf),
+    invariances: Iterable[str] = (),
+    unbiased: bool = False,
+    fitted: bool = False,
+    details: Iterable[str] = (),
+    cost: str = "",
+    reference: str = "",
+    replace: bool = False,
+) -> Callable[[Function], Function]:
+    """Register a measure: it then works in `similarity`, on the command line and in reports.
+
+    By default the function takes two matrices of units × neurons with the same rows and returns a number; for long
+    corpora it is given a random sample of the rows. With ``needs="moments"`` it takes a `Pair` instead, of which
+    it may ask covariances and spectra. Its keyword-only arguments are its options.
+
+    >>> import lmkin
+    >>> @lmkin.measure("meansim", symmetric=True, summary="Correlation of the mean activations.", replace=True)
+    ... def meansim(X, Y):
+    ...     return np.corrcoef(X.mean(1), Y.mean(1))[0, 1]
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> round(float(lmkin.similarity({"a": X, "b": 2 * X}, "meansim")[0, 1]), 3)
+    1.0
+    >>> lmkin.measures.forget("meansim")
+    """
+    if needs not in NEEDS:
+        raise MeasureError(f"needs is one of {', '.join(NEEDS)}; got {needs!r}.")
+    declared = set(invariances)
+    for unknown in declared.difference(INVARIANCES):
+        raise MeasureError(f"Unknown invariance {unknown!r}. {did_you_mean(unknown, INVARIANCES)}")
+    for each in list(declared):
+        declared.update(_IMPLIED.get(each, ()))
+    if not name.isidentifier():
+        raise MeasureError(
+            f"A measure's name is made of letters, digits and underscores; got {name!r}."
+        )
+
+    def register(function: Function) -> Function:
+        if not function.__module__.startswith(f"{__package__}.catalogue"):
+            _load_own()  # so that a name of ours cannot be taken before ours is there
+        if name in _measures and not replace:
+            raise MeasureError(f"There is a measure {name!r} already; replace=True replaces it.")
+        first_line = (inspect.getdoc(function) or "").partition("\n")[0]
+        _measures[name] = Measure(
+            name=name,
+            function=function,
+            title=title or name,
+            summary=summary or first_line,
+            needs=needs,
+            symmetric=symmetric,
+            range=(float(range[0]), float(range[1])),
+            invariances=frozenset(declared),
+            unbiased=unbiased,
+            fitted=fitted,
+            details=tuple(details),
+            cost=cost,
+            reference=reference,
+        )
+        return function
+
+    return register
+
+
+def forget(name: str) -> None:
+    """Take a measure out again."""
+    measure_info(name)
+    del _measures[name]
+
+
+@cache
+def _load_own() -> None:
+    """Our own measures: every module of the folder `catalogue`; and those of installed packages."""
+    from importlib.metadata import entry_points
+
+    from . import catalogue
+
+    for module in sorted(m.name for m in pkgutil.iter_modules(catalogue.__path__)):
+        importlib.import_module(f"{catalogue.__name__}.{module}")
+    for entry in entry_points(group="lmkin.measures"):
+        entry.load()
+
+
+def measure_info(name: str) -> Measure:
+    """What is known of a measure; an unknown name gets a suggestion."""
+    _load_own()
+    if name not in _measures:
+        raise MeasureError(f"Unknown measure {name!r}. {did_you_mean(name, measure_names())}")
+    return _measures[name]
+
+
+def measure_names() -> list[str]:
+    """All registered measures: those of the paper first."""
+    _load_own()
+    first = ["neuronsim", "mixedsim", "svsim", "pwsim", "ckasim", "procrustes", "rbfcka"]
+    return [n for n in first if n in _measures] + [n for n in _measures if n not in first]
+
+
+def choose_measures(names: str | Iterable[str]) -> list[Measure]:
+    """Measures from ``"all"``, one name, names with commas, or a list."""
+    if isinstance(names, str):
+        names = measure_names() if names == "all" else [n.strip() for n in names.split(",")]
+    chosen = [measure_info(name) for name in dict.fromkeys(names)]
+    if not chosen:
+        raise MeasureError("No measure is asked for. " + did_you_mean("", measure_names()))
+    return chosen
+
+
+def check_options(measures: Iterable[Measure], options: dict[str, Any]) -> None:
+    """An error for an option that none of the measures has."""
+    measures = list(measures)
+    known = sorted({o for m in measures for o in m.options})
+    for option in options:
+        if option not in known:
+            of = ", ".join(m.name for m in measures)
+            raise MeasureError(f"No option {option!r} of {of}. {did_you_mean(option, known)}")
+
+
+def options_of(measure: Measure, options: dict[str, Any]) -> dict[str, Any]:
+    """Those of the options that a measure has."""
+    return {name: value for name, value in options.items() if name in measure.options}

@@ -1,0 +1,132 @@
+"""All layers on all units, without a part, or on one part: from moments, or from the rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import array_api_compat
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MeasureError
+from ..moments import Moments
+from ..moments.arrays import numpy_device, to_numpy
+from .from_moments import MomentPair, MomentSide
+from .from_rows import RowPair, RowSide
+from .pair import Pair, Side
+
+SAMPLED = 1000
+"""Units that measures of n² cost are given."""
+
+
+class Replicates(ABC):
+    """Where evaluation finds its layers."""
+
+    names: Sequence[str]
+    n: int
+    part_sizes: dict[Hashable, int]
+    threads: bool = True
+    """Whether pairs may be computed side by side."""
+
+    def sides(
+        self, *, without: Hashable | None = None, only: Hashable | None = None
+    ) -> Sequence[Side]:
+        """Every layer; an error for one in which all neurons are constant."""
+        sides = self._sides(without, only)
+        for side in sides:
+            require_life(side, without, only)
+        return sides
+
+    @abstractmethod
+    def _sides(self, without: Hashable | None, only: Hashable | None) -> Sequence[Side]: ...
+
+    @abstractmethod
+    def pair(self, x: Any, y: Any, standardized: bool, test: Pair | None = None) -> Pair:
+        """Two of the sides together."""
+
+
+class MomentReplicates(Replicates):
+    """From sums alone."""
+
+    def __init__(self, moments: Moments):
+        self.moments = moments
+        self.names = [str(g) for g in moments.groups]
+        self.n = moments.n
+        self.part_sizes = moments.part_sizes
+        self.threads = numpy_device(moments.state.xp)
+
+    def _sides(self, without: Hashable | None, only: Hashable | None) -> list[MomentSide]:
+        snapshot = self.moments.snapshot(without=without, only=only)
+        if snapshot.n < 3:
+            raise MeasureError(f"Three units at least are needed; there are {snapshot.n}.")
+        precision = self.moments.precision or "float32"
+        return [MomentSide(snapshot, i, precision) for i in range(len(self.names))]
+
+    def pair(self, x: Any, y: Any, standardized: bool, test: Pair | None = None) -> MomentPair:
+        """Two layers of one snapshot."""
+        return MomentPair(x, y, standardized=standardized, test=test)
+
+
+class RowReplicates(Replicates):
+    """From the rows themselves."""
+
+    def __init__(
+        self, rows: Sequence[tuple[str, Any]], part: NDArray[np.int64], *, keep_parts: bool
+    ):
+        if len({array_api_compat.array_namespace(a) for _, a in rows}) > 1:
+            rows = [(name, to_numpy(a)) for name, a in rows]
+        self.rows = rows
+        self.part = part
+        self.names = [name for name, _ in rows]
+        self.n = len(part)
+        numbers, counts = np.unique(part, return_counts=True)
+        found = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+        self.part_sizes = found if keep_parts and len(found) > 1 else {}
+
+    def _sides(self, without: Hashable | None, only: Hashable | None) -> list[RowSide]:
+        keep = np.ones(self.n, bool)
+        if without is not None:
+            keep = self.part != without
+        elif only is not None:
+            keep = self.part == only
+        everything = bool(keep.all())
+        chosen = np.flatnonzero(keep)
+        if len(chosen) < 3:
+            raise MeasureError(f"Three units at least are needed; there are {len(chosen)}.")
+        return [RowSide(a if everything else a[chosen], name) for name, a in self.rows]
+
+    def pair(self, x: Any, y: Any, standardized: bool, test: Pair | None = None) -> RowPair:
+        """Two layers with the same rows."""
+        return RowPair(x, y, standardized=standardized, test=test)
+
+
+def sampled(moments: Moments, most: int = SAMPLED) -> RowReplicates:
+    """The rows that moments kept as they are, or some of them."""
+    sample = moments.sample
+    reference = moments.state.reference
+    if sample.rows is None or reference is None:
+        raise MeasureError(
+            "This needs some rows as they are, and these moments keep none: make them with rows=2000."
+        )
+    order = np.sort(np.argsort(sample.keys, kind="stable")[:most])
+    shift = to_numpy(reference.shift)
+    part = sample.parts[order]
+    # In the order of the parts, as rows came.
+    order, part = order[np.argsort(part, kind="stable")], np.sort(part)
+    layers = [
+        (str(group), sample.rows[order][:, columns].astype(np.float64) + shift[columns])
+        for group, columns in zip(moments.groups, moments.layout.slices, strict=True)
+    ]
+    return RowReplicates(layers, part, keep_parts=len(moments.part_sizes) > 1)
+
+
+def require_life(side: Side, without: Hashable | None = None, only: Hashable | None = None) -> None:
+    """An error for a layer in which all neurons are constant: nothing is similar to nothing."""
+    if not side.n_alive:
+        where = "" if without is None else f" once part {without!r} is left out"
+        where = where if only is None else f" in part {only!r}"
+        raise MeasureError(
+            f"All neurons of {side.name} are constant{where}: no similarity is defined for it. Leave that layer out."
+        )

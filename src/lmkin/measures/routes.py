@@ -1,0 +1,219 @@
+"""How the layers are brought together: all at once, by pairs of models, or from the rows."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import MeasureError
+from ..moments import Group, Moments, Plan, RowSource, accumulate
+from ..progress import progress_bar
+from .evaluation import Scores, Task, count_steps, evaluate
+from .null import Null, check_permutations, count_shuffles, shuffle
+from .replicates import MomentReplicates, Replicates, RowReplicates, sampled
+from .settings import Settings
+
+
+@dataclass
+class Outcome:
+    """Scores of all pairs of groups, and what is to be said about them."""
+
+    groups: list[Group]
+    widths: dict[Group, int]
+    scores: dict[tuple[str, bool], Scores]
+    n: int
+    part_sizes: dict[Any, int]
+    info: dict[str, Any]
+    sides: Sequence[Any]
+    nulls: dict[tuple[str, bool], Null] = field(default_factory=dict)
+    plan: Plan | None = None
+
+
+def from_moments(moments: Moments, tasks: list[Task], settings: Settings) -> Outcome:
+    """From sums, and the rows that were kept for what needs rows."""
+    replicates = MomentReplicates(moments)
+    if not replicates.names:
+        raise MeasureError("These moments are empty: no rows have been added yet.")
+    sums = [t for t in tasks if t.measure.needs == "moments"]
+    rows = [t for t in tasks if t.measure.needs != "moments"]
+    jobs: list[tuple[list[Task], Replicates]] = [(sums, replicates)] if sums else []
+    if rows:
+        jobs.append((rows, sampled(moments)))
+    scores = _run(jobs, settings)
+    return Outcome(
+        list(moments.groups),
+        moments.widths,
+        scores,
+        moments.n,
+        moments.part_sizes if len(moments.part_sizes) > 1 else {},
+        moments.info,
+        replicates.sides(),
+        _nulls(tasks, sampled(moments, settings.rows), settings) if settings.null else {},
+    )
+
+
+def _nulls(
+    tasks: Sequence[Task], rows: RowReplicates, settings: Settings
+) -> dict[tuple[str, bool], Null]:
+    """What chance would give for every task, on a sample of the rows."""
+    check_permutations(settings.null)
+    every = list(range(len(rows.names)))
+    total = sum(count_shuffles(t, every, every, settings.null) for t in tasks)
+    with progress_bar("null", total, "pairs", show=settings.progress) as advance:
+        return {
+            t.key: shuffle(t, rows, every, every, settings.null, settings.seed, advance)
+            for t in tasks
+        }
+
+
+def _run(
+    jobs: Sequence[tuple[list[Task], Replicates]], settings: Settings
+) -> dict[tuple[str, bool], Scores]:
+    how = [
+        (tasks, r, {"without_parts": settings.intervals and len(r.part_sizes) > 1,
+                    "held_out": settings.held_out})
+        for tasks, r in jobs
+    ]  # fmt: skip
+    total = sum(count_steps(tasks, r, **options) for tasks, r, options in how)
+    scores: dict[tuple[str, bool], Scores] = {}
+    with progress_bar("measures", total, "pairs", show=settings.progress) as advance:
+        for tasks, replicates, options in how:
+            scores |= evaluate(tasks, replicates, advance=advance, **options)
+    return scores
+
+
+def jointly(source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool) -> Outcome:
+    """All layers of all models at once."""
+    return from_moments(_moments_of(source, None, tasks, settings, keep_parts), tasks, settings)
+
+
+def _moments_of(
+    source: RowSource,
+    groups: Sequence[Group] | None,
+    tasks: list[Task],
+    settings: Settings,
+    keep_parts: bool,
+) -> Moments:
+    needs_rows = settings.null or any(t.measure.needs != "moments" for t in tasks)
+    return accumulate(
+        source,
+        groups,
+        keep_parts=keep_parts,
+        precision=settings.precision,
+        rows=settings.rows if needs_rows else 0,
+        seed=settings.seed,
+        exact_scale=any(t.standardized for t in tasks),
+        checkpoint=None if source.reread else settings.checkpoint,
+        progress=settings.progress,
+    )
+
+
+def by_pairs(source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool) -> Outcome:
+    """One pair of models after another; what a pair says is put where it belongs.
+
+    Models are run once, into a temporary folder.
+    """
+    with tempfile.TemporaryDirectory(prefix="lmkin-") as folder:
+        return _by_pairs(source.to_read_again(Path(folder)), tasks, settings, keep_parts)
+
+
+def _by_pairs(
+    source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool
+) -> Outcome:
+    layers, part = source.some_rows(settings.rows, settings.seed) if settings.null else ({}, None)
+    nulls = {}
+    if part is not None:
+        rows = [(str(g), a) for g, a in layers.items()]
+        nulls = _nulls(tasks, RowReplicates(rows, part, keep_parts=False), settings)
+        settings = replace(settings, null=0)
+    groups = list(source.widths)
+    place = {g: i for i, g in enumerate(groups)}
+    models = list(dict.fromkeys(g.model for g in groups))
+    whole: dict[tuple[str, bool], Scores] = {}
+    sides: dict[Group, Any] = {}
+    outcome: Outcome | None = None
+    for a, b in combinations(models, 2):
+        chosen = [g for g in groups if g.model in (a, b)]
+        moments = _moments_of(source, chosen, tasks, settings, keep_parts)
+        outcome = from_moments(moments, tasks, settings)
+        for g, side in zip(chosen, outcome.sides, strict=True):
+            sides.setdefault(g, _Measured.of(side))
+        outcome.sides = ()
+        index = np.array([place[g] for g in chosen])
+        for key, score in outcome.scores.items():
+            _put(whole.setdefault(key, _blank(score, len(groups))), score, index)
+    assert outcome is not None
+    return Outcome(
+        groups,
+        dict(source.widths),
+        whole,
+        outcome.n,
+        outcome.part_sizes,
+        outcome.info,
+        [sides[g] for g in groups],
+        nulls,
+    )
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What alerts need of a layer, without its sums."""
+
+    name: str
+    n: int
+    d: int
+    n_alive: int
+    std: Any
+    xp: Any
+    first: Any
+
+    @classmethod
+    def of(cls, side: Any) -> _Measured:
+        spectrum = side.spectrum(False).head(1)
+        return cls(side.name, side.n, side.d, side.n_alive, side.std, side.xp, spectrum)
+
+    def spectrum(self, standardized: bool) -> Any:
+        return self.first
+
+
+def _blank(score: Scores, size: int) -> Scores:
+    without = None
+    if score.without is not None:
+        without = np.full((len(score.without), size, size), np.nan)
+    return Scores(np.full((size, size), np.nan), without, {}, score.n, score.part_sizes)
+
+
+def _put(whole: Scores, score: Scores, index: Any) -> None:
+    whole.value[np.ix_(index, index)] = score.value
+    if whole.without is not None and score.without is not None:
+        for target, table in zip(whole.without, score.without, strict=True):
+            target[np.ix_(index, index)] = table
+    for name, found in score.details.items():
+        target = whole.details.setdefault(name, {})
+        target |= {(int(index[i]), int(index[j])): array for (i, j), array in found.items()}
+
+
+def dually(source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool) -> Outcome:
+    """From the rows themselves: there are few."""
+    rows = source.all_rows()
+    layers = [(str(g), rows[g]) for g in source.widths]
+    replicates = RowReplicates(layers, source.part, keep_parts=keep_parts)
+    return Outcome(
+        list(source.widths),
+        dict(source.widths),
+        _run([(tasks, replicates)], settings),
+        source.n,
+        replicates.part_sizes,
+        source.info,
+        replicates.sides(),
+        _nulls(tasks, replicates, settings) if settings.null else {},
+    )
+
+
+ROUTES = {"joint": jointly, "pairs": by_pairs, "dual": dually}

@@ -1,0 +1,142 @@
+"""The sums of moments while they grow: by rows, or by the sums of others."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+from ..errors import MomentsError
+from .arrays import Scratch, as_double, to_numpy
+from .buffer import RowBuffer
+from .groups import Group, Layout
+from .rebasing import rebased
+from .sample import RowSample
+from .sums import NormWeights, Reference, Sums, add_rows
+
+CHUNK = 4096
+"""Rows of a product: enough for a fast one, few enough for float32 to add up."""
+
+
+class Accumulator:
+    """Sums of all rows and of every part, in one reference, of arrays of one namespace and device."""
+
+    def __init__(
+        self,
+        xp: Any,
+        device: Any,
+        layout: Layout,
+        precision: str,
+        *,
+        keep_parts: bool,
+        sample: RowSample,
+    ):
+        self.xp = xp
+        self.device = device
+        self.layout = layout
+        self.precision = precision
+        self.dtype = getattr(xp, precision)
+        self.keep_parts = keep_parts
+        self.sample = sample
+        self.reference: Reference | None = None
+        self.weights: NormWeights | None = None
+        self.total: Sums | None = None
+        self.parts: dict[Hashable, Sums] = {}
+        self.numbers: dict[Hashable, int] = {}
+        """Of the parts, in the order they came."""
+        self._buffer = RowBuffer(xp, layout, self.dtype, device, CHUNK)
+        self._scratch = (Scratch(), Scratch())
+
+    @property
+    def n(self) -> int:
+        """Rows so far."""
+        return (self.total.n if self.total else 0) + self._buffer.filled
+
+    def set_reference(self, shift: Any, scale: Any) -> None:
+        """The origin and unit of products; a scale of 0, of a constant neuron, becomes 1."""
+        xp = self.xp
+        shift, scale = (as_double(xp, a, self.device) for a in (shift, scale))
+        scale = xp.where(scale > 0, scale, xp.ones_like(scale))
+        self.reference = Reference(shift, scale)
+        self.weights = NormWeights(xp, self.layout, self.reference, self.dtype, self.device)
+        self._buffer.shift = shift
+
+    def fill(self, blocks: dict[Group, Any], n: int, part: Hashable) -> None:
+        """Copy rows into the buffer; a full buffer goes into the sums."""
+        self.numbers.setdefault(part, len(self.numbers))
+        buffer, start = self._buffer, 0
+        # A product is of one part. Only the first waits for more rows, which say how large the neurons are.
+        enough = CHUNK // 2 if self.reference is None else 1
+        if buffer.filled >= enough and buffer.runs[-1][0] != part:
+            self.flush()
+        while start < n:
+            start += buffer.fill(blocks, start, n, part)
+            if buffer.filled == CHUNK:
+                self.flush()
+
+    def flush(self) -> None:
+        """The rows in the buffer go into the sums of their parts, and of all."""
+        if not self._buffer.filled:
+            return
+        xp, Z, runs = self.xp, self._buffer.rows, self._buffer.runs
+        self._buffer.clear()
+        self._require_finite(Z)
+        for part, start, stop in runs:
+            self.sample.offer(Z[start:stop, :], self.numbers[part])
+        if self.reference is None:
+            found = self._buffer.reference(Z)
+            self.set_reference(found.shift, found.scale)
+        assert self.reference is not None
+        assert self.weights is not None
+        Z *= xp.astype(1.0 / self.reference.scale, self.dtype)
+        if self.total is None:
+            self.total = self._no_sums(xp.float64)
+        for part, start, stop in runs:
+            targets = [self.total]
+            if self.keep_parts:
+                targets.append(self.parts.setdefault(part, self._no_sums(self.dtype)))
+            add_rows(xp, Z[start:stop, :], self.layout, self.weights, targets, self._scratch)
+
+    def absorb(self, other: Accumulator) -> None:
+        """Add the sums of another, whose layout is the same."""
+        for name in other.numbers:
+            self.numbers.setdefault(name, len(self.numbers))
+        if other.total is None:  # a few rows that wait in a buffer: they come over as they are
+            for part, blocks in other._buffer.blocks():
+                self.fill(blocks, next(iter(blocks.values())).shape[0], part)
+            return
+        self.flush()
+        other.flush()
+        assert other.reference is not None
+        if self.reference is None:
+            self.set_reference(other.reference.shift, other.reference.scale)
+        assert self.reference is not None
+        if self.total is None:
+            self.total = self._no_sums(self.xp.float64)
+        self._add(self.total, other.total, other.reference)
+        for name, sums in other.parts.items() if self.keep_parts else ():
+            mine = self.parts.setdefault(name, self._no_sums(self.dtype))
+            self._add(mine, sums, other.reference)
+        numbers = {other.numbers[p]: self.numbers[p] for p in other.numbers}
+        moved = other.reference.shift - self.reference.shift
+        self.sample.merge(other.sample, numbers, to_numpy(moved))
+
+    def _add(self, mine: Sums, theirs: Sums, reference: Reference) -> None:
+        assert self.reference is not None
+        if not self.reference.same_as(reference):
+            theirs = rebased(self.xp, theirs, self.layout, reference, self.reference, self.device)
+        mine.add(self.xp, theirs)
+
+    def _no_sums(self, dtype: Any) -> Sums:
+        return Sums(self.xp, self.layout, dtype=dtype, device=self.device)
+
+    def _require_finite(self, Z: Any) -> None:
+        """An error that names the group, before anything of the rows is added."""
+        xp = self.xp
+        ones = xp.ones((1, Z.shape[0]), dtype=Z.dtype, device=Z.device)
+        sums = xp.matmul(ones, Z)
+        for group, columns in zip(self.layout.groups, self.layout.slices, strict=True):
+            if not bool(xp.all(xp.isfinite(sums[:, columns]))):
+                raise MomentsError(
+                    f"{group} holds NaN or infinite values (or values too large for {self.precision}). Leave those "
+                    f"rows out of all groups; rows added before these are kept."
+                )

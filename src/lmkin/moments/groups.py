@@ -1,0 +1,99 @@
+"""Groups: the layers of models, as named columns of one wide matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from ..errors import MomentsError
+
+
+class Group(NamedTuple):
+    """A layer of a model. ``str(group)`` is ``model/layer``."""
+
+    model: str
+    layer: int
+
+    def __str__(self) -> str:
+        return f"{self.model}/{self.layer}"
+
+
+def as_group(key: Hashable) -> Group:
+    """A group from ``"model/layer"``, ``(model, layer)``, or a name alone (its layer is 0).
+
+    >>> as_group("org/bert/3"), as_group(("bert", 3)), as_group("bert")
+    (Group(model='org/bert', layer=3), Group(model='bert', layer=3), Group(model='bert', layer=0))
+    """
+    if isinstance(key, tuple) and len(key) == 2:
+        model, layer = key
+        if isinstance(layer, bool) or not hasattr(layer, "__index__"):
+            raise MomentsError(f"A group is (model, layer number); got {key!r}.")
+        return Group(str(model), layer.__index__())
+    if not isinstance(key, str):
+        raise MomentsError(
+            f"A group is named 'model/layer', or (model, layer number); got {key!r}."
+        )
+    model, slash, tail = key.rpartition("/")
+    if slash and model and tail.isdecimal():
+        return Group(model, int(tail))
+    return Group(key, 0)
+
+
+class Layout:
+    """Which columns of the wide matrix are whose."""
+
+    def __init__(self, widths: Mapping[Group, int]):
+        self.groups = tuple(widths)
+        self.widths = tuple(int(w) for w in widths.values())
+        self.number = {group: i for i, group in enumerate(self.groups)}
+        starts = [0]
+        for width in self.widths:
+            starts.append(starts[-1] + width)
+        self.slices = tuple(slice(a, b) for a, b in pairwise(starts))
+        self.width = starts[-1]
+
+    def find(self, key: Hashable) -> int:
+        """The number of a group; an error that lists what is there."""
+        group = as_group(key)
+        if group not in self.number:
+            names = [str(g) for g in self.groups]
+            some = ", ".join(names[:12]) + (" …" if len(names) > 12 else "")
+            raise MomentsError(f"There is no group {str(group)!r} here. Groups: {some}.")
+        return self.number[group]
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Layout)
+            and self.groups == other.groups
+            and self.widths == other.widths
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def named_blocks(blocks: Mapping[Any, Any]) -> dict[Group, Any]:
+    """The same arrays by group; an error where two names mean the same."""
+    named: dict[Group, Any] = {}
+    for key, block in blocks.items():
+        group = as_group(key)
+        if group in named:
+            raise MomentsError(f"Two of the arrays are called {str(group)!r}.")
+        named[group] = block
+    if not named:
+        raise MomentsError("There are no arrays: give at least one {'model/layer': array}.")
+    return named
+
+
+def unique_names(names: Iterable[str]) -> list[str]:
+    """The same names, later ones of the same kind numbered.
+
+    >>> unique_names(["a", "b", "a"])
+    ['a', 'b', 'a#2']
+    """
+    seen: dict[str, int] = {}
+    result: list[str] = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        result.append(name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return result

@@ -1,0 +1,186 @@
+"""Moments of a set of rows at rest: means, covariances, correlations, and sums of row norms."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+from .accumulator import CHUNK
+from .groups import Layout
+from .sums import NormWeights, Reference, Sums
+
+
+class Snapshot:
+    """The moments of some rows: ``total`` minus ``less``. Groups are given by number."""
+
+    def __init__(
+        self,
+        xp: Any,
+        layout: Layout,
+        reference: Reference,
+        weights: NormWeights,
+        total: Sums,
+        less: Sums | None = None,
+    ):
+        self.xp = xp
+        self.layout = layout
+        self.reference = reference
+        self._weights = weights
+        self._total = total
+        self._less = less
+        self.n = total.n - (less.n if less else 0)
+        self._mean = self._small("first") / max(self.n, 1)  # of z
+
+    def _small(self, name: str) -> Any:
+        value = getattr(self._total, name)
+        return value if self._less is None else value - getattr(self._less, name)
+
+    def _products(self, i: int, j: int) -> Any:
+        """Σ z_i z_jᵀ, as float64."""
+        if i > j:
+            return self._products(j, i).T
+        start = self.layout.slices[i].start
+        columns = self.layout.slices[j]
+        place = slice(columns.start - start, columns.stop - start)
+        block = self.xp.astype(self._total.panels[i][:, place], self.xp.float64)
+        if self._less is not None:
+            block -= self._less.panels[i][:, place]
+        return block
+
+    def scaled_cov(self, i: int, j: int) -> Any:
+        """Covariances of z, in the units of the reference."""
+        block = self._products(i, j)
+        a, b = self._mean[self.layout.slices[i]], self._mean[self.layout.slices[j]]
+        block -= (self.n * a)[:, None] * b[None, :]
+        block /= self.n - 1
+        return block
+
+    @cached_property
+    def _spread(self) -> Any:
+        """Standard deviation of every z; 0 for neurons that are constant."""
+        xp = self.xp
+        total = self._squares(self._total)
+        rest = total if self._less is None else total - self._squares(self._less)
+        squares = rest - self.n * self._mean * self._mean
+        # What rounding leaves of a constant neuron: a few units in the last place of its mean, or of what cancels here
+        # (the squares of the part that is left out, those of the mean).
+        eps = float(xp.finfo(self._weights.matrix.dtype).eps)
+        mean = xp.abs(self.reference.shift + self._mean * self.reference.scale)
+        # A chunk of equal rows rounds the same way every time: its error grows with the rows.
+        alive = squares > eps * (16 + min(self._total.n, CHUNK) / 2) * (total - squares)
+        spread = xp.sqrt(xp.where(alive, squares, xp.zeros_like(squares)) / (self.n - 1))
+        return xp.where(spread > 16 * eps * mean / self.reference.scale, spread, 0 * spread)
+
+    def _squares(self, sums: Sums) -> Any:
+        """Σz² of every neuron, as float64."""
+        xp = self.xp
+        diagonals = [
+            xp.linalg.diagonal(panel[:, :width])
+            for panel, width in zip(sums.panels, self.layout.widths, strict=True)
+        ]
+        return xp.astype(xp.concat(diagonals), xp.float64)
+
+    def std(self, i: int) -> Any:
+        """Standard deviation of every neuron of a group; 0 for constant ones."""
+        columns = self.layout.slices[i]
+        return self._spread[columns] * self.reference.scale[columns]
+
+    def mean(self, i: int) -> Any:
+        """Mean of every neuron of a group."""
+        columns = self.layout.slices[i]
+        return self.reference.shift[columns] + self._mean[columns] * self.reference.scale[columns]
+
+    def inverse_spread(self, i: int) -> Any:
+        """1 / standard deviation of z; 0 for a constant neuron."""
+        spread = self._spread[self.layout.slices[i]]
+        one = self.xp.ones_like(spread)
+        alive = spread > 0
+        return self.xp.where(alive, 1.0 / self.xp.where(alive, spread, one), 0 * one)
+
+    def units(self, i: int) -> Any:
+        """What a z is worth; 0 for a constant neuron, of which only rounding is left."""
+        columns = self.layout.slices[i]
+        alive = self.xp.astype(self._spread[columns] > 0, self.xp.float64)
+        return alive * self.reference.scale[columns]
+
+    def cov(self, i: int, j: int) -> Any:
+        """Covariances of the neurons of two groups."""
+        block = self.scaled_cov(i, j)
+        block *= self.units(i)[:, None]
+        block *= self.units(j)[None, :]
+        return block
+
+    def corr(self, i: int, j: int) -> Any:
+        """Correlations of the neurons of two groups; 0 for constant neurons."""
+        block = self.scaled_cov(i, j)
+        block *= self.inverse_spread(i)[:, None]
+        block *= self.inverse_spread(j)[None, :]
+        return block
+
+    @cached_property
+    def _norms(self) -> list[tuple[Any, Any, Any, Any]]:
+        """For raw and standardized norms: u = w·mean by group, Σ a' by group, e, and the pairs but for 4 uᵀSu.
+
+        With the mean m moved out, a' = a − 2 u·z + e.
+        """
+        xp, g = self.xp, len(self.layout.groups)
+        result = []
+        for kind in (0, 1):
+            w = xp.astype(self._weights.matrix[:, kind * g : (kind + 1) * g], xp.float64)
+            u = w * self._mean[:, None]
+            e = xp.sum(u * self._mean[:, None], axis=0)
+            A = self._small("norm_total")[kind, :]
+            first = self._small("norm_first")[kind, ...]
+            uf = xp.matmul(u.T, self._small("first"))
+            uP = xp.matmul(u.T, first)
+            outer = e[:, None] * (A - 2 * uf)[None, :]
+            pairs = self._small("norm_pairs")[kind, ...] - 2 * (uP + uP.T) + outer + outer.T
+            pairs = pairs + self.n * e[:, None] * e[None, :]
+            result.append((u, A - 2 * uf + self.n * e, e, pairs))
+        return result
+
+    @cached_property
+    def _growth(self) -> tuple[Any, Any]:
+        """How far the unit of the standardized norms is from the standard deviation: first-order corrections.
+
+        With w = 1 + α per neuron, Σ aa' grows by Σ α_k Σz_k²a' on either side, and by a product of both.
+        """
+        xp, g = self.xp, len(self.layout.groups)
+        squares = self._spread * self._spread * ((self.n - 1) / self.n)
+        alive = squares > 0
+        inverse = 1.0 / xp.where(alive, squares, xp.ones_like(squares))
+        alpha = xp.where(alive, inverse, xp.zeros_like(squares)) - 1.0
+        member = xp.astype(self._weights.matrix[:, g:] > 0, xp.float64)
+        one_side = xp.matmul(member.T, alpha[:, None] * self._small("norm_square"))  # g (grown) × g
+        return one_side, xp.matmul(member.T, alpha * squares * self.n)
+
+    def norm_products(self, i: int, j: int, *, standardized: bool, scaled: Any = None) -> float:
+        """Σ ‖x‖²‖y‖² over rows, both centred; with neurons divided by their (population) standard deviation.
+
+        ``scaled`` is ``scaled_cov(i, j)``, where it is known.
+        """
+        kind = int(standardized)
+        u, _, _, pairs = self._norms[kind]
+        ui, uj = u[self.layout.slices[i], i], u[self.layout.slices[j], j]
+        mi, mj = self._mean[self.layout.slices[i]], self._mean[self.layout.slices[j]]
+        xp = self.xp
+        value = float(pairs[i, j])
+        if float(xp.max(xp.abs(ui))) > 0 and float(xp.max(xp.abs(uj))) > 0:
+            S = self.scaled_cov(i, j) if scaled is None else scaled
+            inner = float(xp.sum(ui * xp.matmul(S, uj)))
+            moved = float(xp.sum(ui * mi)) * float(xp.sum(uj * mj))
+            value += 4 * ((self.n - 1) * inner + self.n * moved)
+        units = self._weights.units[kind, :]
+        if not standardized:
+            return value * float(units[i]) * float(units[j])
+        one_side, both = self._growth
+        value *= float(units[i]) * float(units[j])
+        value += float(one_side[i, j] * units[j] + one_side[j, i] * units[i])
+        return value + float(both[i] * both[j]) / self.n
+
+    def norm_total(self, i: int, *, standardized: bool) -> float:
+        """Σ ‖x‖² over rows, centred."""
+        if standardized:
+            alive = self._spread[self.layout.slices[i]] > 0
+            return float(self.n * self.xp.sum(self.xp.astype(alive, self.xp.float64)))
+        return float(self._norms[0][1][i] * self._weights.units[0, i])

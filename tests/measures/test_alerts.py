@@ -1,0 +1,70 @@
+"""Alerts: each where its trap is, and not where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lmkin
+
+
+def kinds(layers: dict[str, np.ndarray], measure: str = "svsim", **options: object) -> list[str]:
+    result = lmkin.similarities(layers, measure, intervals=False, **options)
+    return [alert.partition(":")[0] for alert in result.attrs["alerts"]]
+
+
+def plain(n: int = 600, d: int = 12, seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def test_nothing_to_say() -> None:
+    assert kinds({"a/0": plain(), "b/0": plain(seed=1)}, "all") == []
+
+
+def test_few_units_but_not_for_what_is_unbiased_or_held_out() -> None:
+    layers = {"a/0": plain(100, 12), "b/0": plain(100, 12, 1)}
+    assert kinds(layers) == ["Few units"]
+    assert kinds(layers, "ckasim") == []
+    assert kinds(layers, held_out=True) == []
+    assert kinds({g: np.tile(a, (2, 1))[:120] for g, a in layers.items()}) == ["Repeated units"]
+
+
+def test_a_rogue_neuron_and_one_component() -> None:
+    layers = {
+        "a/0": plain(d=60, n=700),
+        "a/1": plain(d=60, n=700),
+        "b/0": plain(d=60, n=700, seed=1),
+    }
+    layers["a/1"][:, 7] *= 4
+    result = lmkin.similarities(layers, "ckasim", intervals=False)
+    (alert,) = result.attrs["alerts"]
+    share = 16 / (16 + 59)
+    assert alert.startswith("Rogue dimension: in a, layer 1,")
+    assert "neuron 7 in layer 1" in alert
+    assert f"{share:.0%}" in alert
+    layers["a/1"][:, 7] *= 100
+    assert kinds(layers, "ckasim") == ["Rogue dimension", "One component"]
+
+
+def test_constant_neurons_are_counted() -> None:
+    X = plain()
+    X[:, :9] = 3.3
+    result = lmkin.similarities({"a/0": X, "a/1": X, "b/0": plain(seed=1)}, "ckasim")
+    (alert,) = result.attrs["alerts"]
+    assert alert.startswith("Constant neurons: in a, layers 0 and 1, 18 neurons")
+
+
+@pytest.mark.parametrize("copies", [3, 60])
+def test_repeated_rows(copies: int) -> None:
+    """Copies in all layers, and more than one in a hundred."""
+    X, Y = plain(d=20), plain(seed=1)
+    for layer in (X, Y):
+        layer[-copies:] = layer[:copies]
+    assert kinds({"a/0": X, "b/0": Y}) == (["Repeated units"] if copies == 60 else [])
+    assert kinds({"a/0": X, "b/0": plain(seed=2)}) == []
+
+
+def test_rows_that_differ_in_late_neurons_only_are_no_copies() -> None:
+    X = plain(d=20)
+    X[:, :10] = np.round(X[:, :10] / 9)  # nearly all 0
+    assert kinds({"a/0": X, "b/0": X}, "ckasim") == []

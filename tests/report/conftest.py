@@ -1,0 +1,61 @@
+"""A real browser for the report: Debian's chromium, driven by playwright."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if not found:
+        pytest.skip("BROWSER TESTS SKIPPED: no browser here. To run them: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.skip("BROWSER TESTS SKIPPED: no playwright. To run them: pip install playwright")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=found, args=_QUIET)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def visit(browser) -> Iterator[Callable[..., Any]]:
+    """Open a file; in the end nothing was said on the console, and nothing asked of the network."""
+    said: list[str] = []
+    asked: list[str] = []
+    pages = []
+
+    def visit(path: Path, *, width: int = 1280) -> Any:
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        pages.append(page)
+        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: said.append(f"error: {error}"))
+        page.on("dialog", lambda dialog: (said.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready]", state="attached", timeout=30_000)
+        return page
+
+    yield visit
+    for page in pages:
+        page.close()
+    assert not said
+    assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked
