@@ -38,7 +38,7 @@ def test_a_rogue_neuron_and_one_component() -> None:
     layers["a/1"][:, 7] *= 4
     result = lmkin.similarities(layers, "ckasim", intervals=False)
     (alert,) = result.attrs["alerts"]
-    share = 16 / (16 + 59)
+    share = layers["a/1"][:, 7].var() / layers["a/1"].var(axis=0).sum()
     assert alert.startswith("Rogue dimension: in a, layer 1,")
     assert "neuron 7 in layer 1" in alert
     assert f"{share:.0%}" in alert
@@ -66,5 +66,5 @@ def test_repeated_rows(copies: int) -> None:
 
 def test_rows_that_differ_in_late_neurons_only_are_no_copies() -> None:
     X = plain(d=20)
-    X[:, :10] = np.round(X[:, :10] / 9)  # nearly all 0
+    X[:, :10] = X[:, :10] > 2  # nearly all 0
     assert kinds({"a/0": X, "b/0": X}, "ckasim") == []

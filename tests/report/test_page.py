@@ -4,7 +4,6 @@ import json
 import re
 
 import altair as alt
-import numpy as np
 import pytest
 
 import lmkin
@@ -17,15 +16,29 @@ from lmkin.report import (
     Switch,
     Table,
     save_picture,
-    similarity_heatmap,
 )
+from lmkin.report.charts import one_line
 
 NASTY = "</script><script>alert('x')</script>&\u2028\"'$title"
 
 
 def heatmap(name: str = "a"):
-    table = np.array([[1.0, 0.5], [0.5, 1.0]])
-    return similarity_heatmap(table, table, [0, 1], [0, 1], row_name=name, column_name=name)
+    values = [
+        {"row": i, "column": j, "raw": 1.0 if i == j else 0.5, "standardized": 0.25}
+        for i in (0, 1)
+        for j in (0, 1)
+    ]
+    return (
+        alt.Chart(alt.InlineData(values=values))
+        .transform_calculate(shown="kind == 'raw' ? datum.raw : datum.standardized")
+        .mark_rect()
+        .encode(
+            x=alt.X("column:O", title=one_line(f"layer of {name}")),
+            y="row:O",
+            color=alt.Color("shown:Q", legend=None),
+        )
+        .add_params(alt.param("kind", value="raw"))
+    )
 
 
 def specs_of(page):
@@ -60,7 +73,7 @@ def page(tmp_path):
 def test_text_from_models_and_corpora_is_escaped(page) -> None:
     text = page.read_text(encoding="utf-8")
     assert "<script>alert" not in text
-    title = specs_of(page)[0]["layer"][0]["encoding"]["x"]["title"]
+    title = specs_of(page)[0]["encoding"]["x"]["title"]
     assert title == "layer of " + NASTY.replace("\u2028", " ")
 
 
@@ -146,10 +159,12 @@ def test_demo_on_a_tiny_model(model_folder, tmp_path) -> None:
     assert said[0].startswith("Corpus: sample")
     trained, untrained = (lmkin.open_activations(path) for path in result.stores)
     cka = lmkin.linear_cka(trained.layer(1), untrained.layer(2))
-    (data,) = specs_of(result.report)[2]["datasets"].values()
-    rows = list(zip(*data["columns"], strict=True))
-    shown = next(row[2] for row in rows if row[:2] == (1, 2))
-    assert shown == pytest.approx(cka, abs=1e-6)
+    result = lmkin.load_result(result.report.parent / "similarity.nc")
+    shown = result["ckasim"].sel(
+        scaling="raw", model_x=trained.name, layer_x=1, model_y=untrained.name, layer_y=2
+    )
+    assert float(shown) == pytest.approx(cka, abs=1e-6)
+    assert (tmp_path / "demo" / "charts" / "heatmap-ckasim-raw.png").stat().st_size > 1000
 
 
 def test_demo_without_its_model(monkeypatch, tmp_path) -> None:

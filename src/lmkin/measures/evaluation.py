@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -100,8 +100,9 @@ def evaluate(
     without_parts: bool,
     held_out: bool,
     advance: Callable[[int], None],
+    known: Container[tuple[int, int]] = (),
 ) -> dict[tuple[str, bool], Scores]:
-    """Scores of every task, by measure and scaling.
+    """Scores of every task, by measure and scaling; pairs that are ``known`` stay NaN.
 
     ``without_parts``: also without each part, for the jackknife. ``held_out``: what is fitted is fitted without a
     part and scored on it, each part in turn.
@@ -121,22 +122,27 @@ def evaluate(
                 sides = replicates.sides(without=part)
                 table = _Table(plain, scores, number - 1, len(parts) - 1, advance)
                 make = _maker(replicates, sides)
-                for some in _all_pairs(size):
+                for some in _all_pairs(size, known):
                     run(partial(table.fill, make), some)
         if fitted:
-            _held_out(fitted, replicates, scores, run, advance)
+            _held_out(fitted, replicates, scores, run, advance, known)
     return scores
 
 
 def count_steps(
-    tasks: Sequence[Task], replicates: Replicates, without_parts: bool, held_out: bool
+    tasks: Sequence[Task],
+    replicates: Replicates,
+    *,
+    without_parts: bool,
+    held_out: bool,
+    known: Container[tuple[int, int]] = (),
 ) -> int:
     """How often `evaluate` will advance."""
     size, parts = len(replicates.names), len(replicates.part_sizes)
     fitted = any(held_out and t.measure.fitted for t in tasks)
     plain = any(not (held_out and t.measure.fitted) for t in tasks)
     rounds = plain * (1 + (parts if without_parts else 0)) + fitted * parts
-    return rounds * size * (size + 1) // 2
+    return rounds * sum(len(some) for some in _all_pairs(size, known))
 
 
 def _held_out(
@@ -145,6 +151,7 @@ def _held_out(
     scores: dict[tuple[str, bool], Scores],
     run: Run,
     advance: Callable[[int], None],
+    known: Container[tuple[int, int]],
 ) -> None:
     """Fit without a part, score on it; each part in turn, weighted by its size."""
     sizes = replicates.part_sizes
@@ -157,7 +164,7 @@ def _held_out(
         sides, others = replicates.sides(without=part), replicates.sides(only=part)
         table = _Table(tasks, scores, number, len(sizes), advance)
         make = _maker(replicates, sides, others)
-        for some in _all_pairs(len(sides)):
+        for some in _all_pairs(len(sides), known):
             run(partial(table.fill, make), some)
     weights = np.array(list(sizes.values())) / sum(sizes.values())
     for task in tasks:
@@ -209,10 +216,11 @@ def workers(threads: bool) -> Iterator[Run]:
         yield run
 
 
-def _all_pairs(size: int) -> Iterator[list[tuple[int, int]]]:
+def _all_pairs(size: int, known: Container[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
     """Each layer with itself first: then what belongs to a layer alone is known when it meets others."""
-    yield [(i, i) for i in range(size)]
-    yield [(i, j) for i in range(size) for j in range(i + 1, size)]
+    yield [(i, i) for i in range(size) if (i, i) not in known]
+    pairs = ((i, j) for i in range(size) for j in range(i + 1, size))
+    yield [pair for pair in pairs if pair not in known]
 
 
 class _Table:

@@ -90,6 +90,8 @@ def permutation_null(
     info = measure_info(measure)
     check_options([info], options)
     check_permutations(permutations)
+    if not isinstance(standardize, bool | np.bool_):
+        raise MeasureError(f"standardize is True or False here; got {standardize!r}.")
     kept = _rows(source, corpus, rows, seed, progress)
     groups = [as_group(name) for name in kept.names]
     xs, ys = _choose(groups, x), _choose(groups, y)

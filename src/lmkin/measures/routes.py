@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
@@ -35,8 +35,13 @@ class Outcome:
     plan: Plan | None = None
 
 
-def from_moments(moments: Moments, tasks: list[Task], settings: Settings) -> Outcome:
-    """From sums, and the rows that were kept for what needs rows."""
+def from_moments(
+    moments: Moments,
+    tasks: list[Task],
+    settings: Settings,
+    known: Container[tuple[int, int]] = (),
+) -> Outcome:
+    """From sums, and the rows that were kept for what needs rows; without the pairs of layers that are ``known``."""
     replicates = MomentReplicates(moments)
     if not replicates.names:
         raise MeasureError("These moments are empty: no rows have been added yet.")
@@ -45,7 +50,7 @@ def from_moments(moments: Moments, tasks: list[Task], settings: Settings) -> Out
     jobs: list[tuple[list[Task], Replicates]] = [(sums, replicates)] if sums else []
     if rows:
         jobs.append((rows, sampled(moments)))
-    scores = _run(jobs, settings)
+    scores = _run(jobs, settings, known)
     return Outcome(
         list(moments.groups),
         moments.widths,
@@ -73,18 +78,26 @@ def _nulls(
 
 
 def _run(
-    jobs: Sequence[tuple[list[Task], Replicates]], settings: Settings
+    jobs: Sequence[tuple[list[Task], Replicates]],
+    settings: Settings,
+    known: Container[tuple[int, int]] = (),
 ) -> dict[tuple[str, bool], Scores]:
     how = [
-        (tasks, r, {"without_parts": settings.intervals and len(r.part_sizes) > 1,
-                    "held_out": settings.held_out})
-        for tasks, r in jobs
-    ]  # fmt: skip
-    total = sum(count_steps(tasks, r, **options) for tasks, r, options in how)
+        (
+            tasks,
+            replicates,
+            {
+                "without_parts": settings.intervals and len(replicates.part_sizes) > 1,
+                "held_out": settings.held_out,
+            },
+        )
+        for tasks, replicates in jobs
+    ]
+    total = sum(count_steps(tasks, r, known=known, **options) for tasks, r, options in how)
     scores: dict[tuple[str, bool], Scores] = {}
     with progress_bar("measures", total, "pairs", show=settings.progress) as advance:
         for tasks, replicates, options in how:
-            scores |= evaluate(tasks, replicates, advance=advance, **options)
+            scores |= evaluate(tasks, replicates, advance=advance, known=known, **options)
     return scores
 
 
@@ -138,10 +151,19 @@ def _by_pairs(
     whole: dict[tuple[str, bool], Scores] = {}
     sides: dict[Group, Any] = {}
     outcome: Outcome | None = None
+    seen: set[str] = set()
     for a, b in combinations(models, 2):
         chosen = [g for g in groups if g.model in (a, b)]
         moments = _moments_of(source, chosen, tasks, settings, keep_parts)
-        outcome = from_moments(moments, tasks, settings)
+        # Pairs of layers of one model are known once it has met another.
+        known = {
+            (i, j)
+            for i, g in enumerate(chosen)
+            for j, h in enumerate(chosen)
+            if g.model == h.model and g.model in seen
+        }
+        outcome = from_moments(moments, tasks, settings, known)
+        seen |= {a, b}
         for g, side in zip(chosen, outcome.sides, strict=True):
             sides.setdefault(g, _Measured.of(side))
         outcome.sides = ()
@@ -190,13 +212,16 @@ def _blank(score: Scores, size: int) -> Scores:
 
 
 def _put(whole: Scores, score: Scores, index: Any) -> None:
-    whole.value[np.ix_(index, index)] = score.value
+    """Put what a pair of models says where it belongs; NaN is what was known before."""
+    tables = [(whole.value, score.value)]
     if whole.without is not None and score.without is not None:
-        for target, table in zip(whole.without, score.without, strict=True):
-            target[np.ix_(index, index)] = table
+        tables += list(zip(whole.without, score.without, strict=True))
+    for target, table in tables:
+        old = target[np.ix_(index, index)]
+        target[np.ix_(index, index)] = np.where(np.isnan(table), old, table)
     for name, found in score.details.items():
-        target = whole.details.setdefault(name, {})
-        target |= {(int(index[i]), int(index[j])): array for (i, j), array in found.items()}
+        known = whole.details.setdefault(name, {})
+        known |= {(int(index[i]), int(index[j])): array for (i, j), array in found.items()}
 
 
 def dually(source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool) -> Outcome:

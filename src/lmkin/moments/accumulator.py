@@ -56,6 +56,7 @@ class Accumulator:
         xp = self.xp
         shift, scale = (as_double(xp, a, self.device) for a in (shift, scale))
         scale = xp.where(scale > 0, scale, xp.ones_like(scale))
+        shift = xp.astype(xp.astype(shift, self.dtype), xp.float64)  # as it will be subtracted
         self.reference = Reference(shift, scale)
         self.weights = NormWeights(xp, self.layout, self.reference, self.dtype, self.device)
         self._buffer.shift = shift

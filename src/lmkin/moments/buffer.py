@@ -40,13 +40,16 @@ class RowBuffer:
         if self.shift is None:
             # The first block's mean: sums of x itself would lose their digits to a large mean.
             head = slice(start, min(stop, start + self.size))
-            means = [xp.mean(as_double(xp, b[head], self.device), axis=0) for b in blocks.values()]
-            self.shift = xp.concat(means)
+            means = [
+                xp.mean(as_double(xp, b[head, :], self.device), axis=0) for b in blocks.values()
+            ]
+            # A number that the products' type holds: what is subtracted is then what is remembered.
+            self.shift = xp.astype(xp.astype(xp.concat(means), self.dtype), xp.float64)
         self._make_room(self.filled + stop - start)
         taken: int = min(stop - start, self._memory.shape[0] - self.filled)
         place = slice(self.filled, self.filled + taken)
         for block, columns in zip(blocks.values(), self.layout.slices, strict=True):
-            self._subtract(block[start : start + taken], columns, self._memory[place, columns])
+            self._subtract(block[start : start + taken, :], columns, self._memory[place, columns])
         if self.runs and self.runs[-1][0] == part:
             self.runs[-1] = (part, self.runs[-1][1], place.stop)
         else:

@@ -11,6 +11,7 @@ from ..corpus import Corpus, read_corpus
 from ..errors import MomentsError
 from ..models import LanguageModel, UnitRule, load_model
 from ..progress import progress_bar
+from .accumulator import CHUNK
 from .checkpoint import Checkpoint, accumulate_by_parts
 from .groups import Group
 from .moments import Moments
@@ -111,7 +112,7 @@ def accumulate(
 
     per_row = 1 if source.reread else len({g.model for g in groups or source.widths})
     with progress_bar("moments", source.n * per_row, f"{source.unit}s", show=progress) as advance:
-        if checkpoint is None:
+        if checkpoint is None or source.n <= CHUNK:  # few rows are run again sooner than read
             result = new(reference)
             for part, blocks in source.blocks(groups, advance):
                 result.update(blocks, part=part)

@@ -99,8 +99,11 @@ class ModelSource(RowSource):
             for name, run, kept in zip(self.names, self._runs, self._kept, strict=True):
                 if not any(Group(name, n) in wanted for n in run.layers):
                     continue
-                # The model's own rows of this stretch: those that others lack are computed too, and left out.
-                low, high = int(kept[start]), int(kept[stop - 1]) + 1
+                # The model's own rows of this stretch, in whole sentences, as models read them: those that others
+                # lack, or that belong to the next stretch, are computed too and left out.
+                owner = run.reading.units.sentence
+                low = int(np.searchsorted(owner, owner[kept[start]]))
+                high = int(np.searchsorted(owner, owner[kept[stop - 1]], side="right"))
                 buffers = run.buffers(high - low)
                 count = [0]
 

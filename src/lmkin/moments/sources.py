@@ -118,7 +118,8 @@ class ArraySource(RowSource):
         arrays = list(self.arrays.values())
         alike = np.arange(len(self.part))
         for array in arrays:  # a few neurons tell most rows apart
-            head = np.ascontiguousarray(to_numpy(array[:, :8])[alike])
+            some = min(8, array.shape[1])
+            head = np.ascontiguousarray(to_numpy(array[:, :some])[alike])
             _, which, counts = np.unique(head, axis=0, return_inverse=True, return_counts=True)
             alike = alike[counts[which.reshape(-1)] > 1]
             if not len(alike):
@@ -135,7 +136,7 @@ class ArraySource(RowSource):
         """Slices of the arrays."""
         chosen = self.widths if groups is None else groups
         for part, start, stop in runs(self.part, CHUNK, skip):
-            yield part, {g: self.arrays[g][start:stop] for g in chosen}
+            yield part, {g: self.arrays[g][start:stop, :] for g in chosen}
             if advance:
                 advance(stop - start)
 

@@ -1,6 +1,6 @@
 """What is shown: charts, and the HTML report that holds them."""
 
-from .charts import save_picture, side_by_side, similarity_heatmap
+from .charts import save_picture
 from .folder import write_similarity
 from .page import Chapter, Figure, Option, Report, Switch, Table
 from .similarity import save_charts, similarity_charts, similarity_report
@@ -14,9 +14,7 @@ __all__ = [
     "Table",
     "save_charts",
     "save_picture",
-    "side_by_side",
     "similarity_charts",
-    "similarity_heatmap",
     "similarity_report",
     "write_similarity",
 ]

@@ -47,7 +47,7 @@ def load_result(path: str | Path) -> xr.Dataset:
     try:
         with xr.open_dataset(path, engine="scipy") as stored:
             result = stored.load()
-    except (ValueError, TypeError, OSError) as error:
+    except (ValueError, TypeError, OSError, LookupError, EOFError, AssertionError) as error:
         raise LmkinError(f"{path} is no netCDF file that lmkin wrote: {error}.") from None
     result.attrs = {k: _back(v) for k, v in result.attrs.items()}
     for name in result.variables:
