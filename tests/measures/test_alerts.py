@@ -68,3 +68,41 @@ def test_rows_that_differ_in_late_neurons_only_are_no_copies() -> None:
     X = plain(d=20)
     X[:, :10] = X[:, :10] > 2  # nearly all 0
     assert kinds({"a/0": X, "b/0": X}, "ckasim") == []
+
+
+def drifting(factor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Two layers, in one of which a neuron changes its size half way."""
+    X = plain(9000)
+    Y = X @ plain(12, 12, 1) + plain(9000, 12, 2)
+    X[4500:, 0] *= factor
+    return X, Y
+
+
+def test_a_scale_that_moves_after_the_first_rows() -> None:
+    """One pass is made in the scale of its first rows; where that does not hold, the result says so."""
+    for factor, expected in ((100.0, ["Scale moved"]), (1.0, [])):
+        X, Y = drifting(factor)
+        moments = lmkin.Moments()
+        for start in range(0, 9000, 500):
+            rows = slice(start, start + 500)
+            moments.update({"a/0": X[rows], "b/0": Y[rows]}, part=start)
+        found = lmkin.similarity(moments, "ckasim", standardize=True)
+        said = [a.partition(":")[0] for a in found.attrs["alerts"] if a.startswith("Scale")]
+        assert said == expected
+        # Rows that can be read twice are exact, and raw values always are.
+        exact = lmkin.linear_cka(X, Y, standardize=True)
+        arrays = lmkin.similarity({"a/0": X, "b/0": Y}, "ckasim", standardize=True)
+        assert float(arrays[0, 1]) == pytest.approx(exact, abs=1e-9)
+        assert "Scale moved" not in str(arrays.attrs["alerts"])
+        raw = lmkin.similarity(moments, "ckasim", intervals=False)
+        assert float(raw[0, 1]) == pytest.approx(lmkin.linear_cka(X, Y), abs=1e-9)
+
+
+def test_values_too_large_to_square_are_refused() -> None:
+    layers = {"a/0": plain() * 1e160, "b/0": plain(seed=1)}
+    for call in (
+        lambda: lmkin.similarity(layers, "ckasim"),
+        lambda: lmkin.measure_function("svsim")(*layers.values()),
+    ):
+        with pytest.raises(lmkin.LmkinError, match="Divide the rows by a constant"):
+            call()

@@ -14,6 +14,8 @@ FEW = 10
 ROGUE = 0.1
 """Share of a layer's variance from which one neuron decides what CKA says."""
 ONE_COMPONENT = 0.99
+DRIFT = 0.25
+"""Mean change of variance against that of the reference, from which a correction to first order is not enough."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ def find_alerts(
     info: dict[str, Any],
     *,
     held_out: bool = False,
+    standardized: bool = False,
 ) -> list[Alert]:
     """All alerts of a comparison; layers of a model with the same trap share one."""
     measures = list(measures)
@@ -43,6 +46,7 @@ def find_alerts(
         *_constant(sides),
         *_dropped(info),
         *_repeated(info, sides[0].n),
+        *_drifted(sides, measures, standardized),
     ]
 
 
@@ -167,6 +171,26 @@ def _repeated(info: dict[str, Any], n: int) -> list[Alert]:
             "narrow, and held-out scores too "
             f"high; remove doubles from the corpus.",
         )
+    ]
+
+
+def _drifted(sides: Sequence[Side], measures: Sequence[Measure], standardized: bool) -> list[Alert]:
+    if not standardized or not any(m.name == "ckasim" for m in measures):
+        return []
+    found: dict[str, list[int]] = {}
+    for side in sides:
+        if getattr(side, "drift", 0.0) > DRIFT:
+            model, layer = _place(side)
+            found.setdefault(model, []).append(layer)
+    return [
+        Alert(
+            "Scale moved",
+            f"in {model}, {_layers(layers)}, neurons vary far more (or less) in the text as a whole than in its first "
+            "rows, whose scale the one pass was made in: standardized unbiased ckasim is off there. "
+            "Store the activations "
+            f"first (lmkin extract) and compare the stores: rows that can be read twice are standardized exactly.",
+        )
+        for model, layers in found.items()
     ]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from .. import __version__
@@ -20,6 +21,8 @@ from .registry import Measure, check_options, choose_measures, measure_info
 from .routes import ROUTES, Outcome, from_moments
 from .settings import Settings
 
+FEWEST = 4
+"""Units that unbiased estimates need, also where a part is left out."""
 SCALINGS = {False: "raw", True: "standardized"}
 
 
@@ -106,12 +109,14 @@ def _compare(source: Any, measures: list[Measure], options: dict[str, Any]) -> _
     tasks = tasks_for(measures, own, settings.scalings)
     if isinstance(source, Moments):
         return _finish(from_moments(source, tasks, settings), measures, own, settings)
-    count = settings.parts if isinstance(settings.parts, int) else len(set(settings.parts))
-    wants_parts = (settings.intervals or settings.held_out) and count != 1
+    single = isinstance(settings.parts, int | np.integer) and settings.parts <= 1
+    wants_parts = (settings.intervals or settings.held_out) and not single
     found = row_source(
         source, settings.corpus, parts=settings.parts if wants_parts else 1, **settings.rule()
     )
     n_parts = int(found.part.max()) + 1
+    if wants_parts and n_parts > 1:
+        _require_enough(found.part, settings)
     plan = plan_moments(
         found.widths,
         found.n,
@@ -128,6 +133,18 @@ def _compare(source: Any, measures: list[Measure], options: dict[str, Any]) -> _
     outcome = ROUTES[plan.route](found, tasks, settings, wants_parts and n_parts > 1)
     outcome.plan = plan
     return _finish(outcome, measures, own, settings)
+
+
+def _require_enough(part: Any, settings: Settings) -> None:
+    """An error, before anything is computed, if too few units are left without a part."""
+    sizes = np.bincount(part)
+    left = len(part) - int(sizes.max())
+    if left < FEWEST:
+        raise MeasureError(
+            f"There are {len(part)} units in {len(sizes)} parts; without one of the parts {left} are "
+            f"left, and {FEWEST} are needed. "
+            f"Take more units, fewer parts, or no intervals (intervals=False; on the command line --no-intervals)."
+        )
 
 
 def _finish(
@@ -158,7 +175,13 @@ def _finish(
     if len(settings.scalings) > 1 and all(len(by) == 1 for by in entries.values()):
         for by in entries.values():  # all are blind to scale; both tables were asked for
             by["standardized"] = by["raw"]
-    alerts = find_alerts(outcome.sides, measures, outcome.info, held_out=settings.held_out)
+    alerts = find_alerts(
+        outcome.sides,
+        measures,
+        outcome.info,
+        held_out=settings.held_out,
+        standardized=True in settings.scalings,
+    )
     attrs = {
         "n": outcome.n,
         "d": [outcome.widths[g] for g in outcome.groups],
@@ -190,13 +213,15 @@ def _describe(
     if used.get("released"):
         title += ", as released"
     low, high = measure.range
+    if held_out:
+        low = -1.0  # a correlation, on units that the fit has not seen
     return {
         "long_name": title + (", held out" if held_out else ""),
         "summary": measure.summary,
         "symmetric": int(measure.symmetric),
         "low": low,
         "high": high,
-        "unbiased": int(measure.unbiased),
+        "unbiased": int(measure.unbiased or held_out),
         "held_out": int(held_out),
         "reference": measure.reference,
         "options": plain(used),

@@ -274,4 +274,5 @@ class _Table:
         self._target(task)[i, j] = value
         if self.replicate < 0:
             for name, array in details.items():
-                self.scores[task.key].details.setdefault(name, {})[i, j] = to_numpy(array)
+                found = to_numpy(array() if callable(array) else array)
+                self.scores[task.key].details.setdefault(name, {})[i, j] = found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from ..moments import Snapshot
@@ -24,6 +25,12 @@ class MomentSide(Side):
         self.std = snapshot.std(number)
         self.tolerance = TOLERANCE[precision]
         self.dtype = getattr(self.xp, precision)
+
+    @cached_property
+    def drift(self) -> float:
+        """How far the variance of the neurons is from that of the reference, on average."""
+        xp, change = self.xp, self.snapshot.drift(self.number)
+        return float(xp.mean(xp.abs(change)))
 
     def with_itself(self, standardized: bool) -> MomentPair:
         """The pair of this layer and itself."""

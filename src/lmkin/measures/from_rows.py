@@ -8,6 +8,7 @@ from typing import Any
 import array_api_compat
 
 from ..errors import MeasureError
+from ..moments.accumulator import HUGE
 from ..moments.arrays import as_rows
 from .from_moments import TOLERANCE
 from .pair import Pair, Side, Spectrum, eigen
@@ -35,6 +36,10 @@ class RowSide(Side):
         # Once more: the first mean is rounded in units of the offset.
         X = X - xp.mean(X, axis=0)
         spread = xp.sqrt(xp.sum(X * X, axis=0) / (self.n - 1))
+        if not bool(xp.all(spread < HUGE)):
+            raise MeasureError(
+                f"{name} holds values whose squares no number can hold. Divide the rows by a constant first."
+            )
         eps = float(xp.finfo(xp.float64).eps)
         self.std = xp.where(spread > 16 * eps * xp.abs(mean), spread, xp.zeros_like(spread))
         self.X = xp.where(self.std > 0, X, xp.zeros_like(X))

@@ -22,11 +22,14 @@ class Spectrum:
     """Units × r, orthonormal; only where rows are at hand."""
     total: float = 0.0
     """Variance of the layer, that of the null directions included."""
+    chosen: bool = False
+    """Whether components between these were left out as rounding."""
 
     def head(self, count: int) -> Spectrum:
         """The first components."""
         left = None if self.left is None else self.left[:, :count]
-        return Spectrum(self.values[:count], self.vectors[:, :count], left, self.total)
+        values, vectors = self.values[:count], self.vectors[:, :count]
+        return Spectrum(values, vectors, left, self.total, self.chosen)
 
 
 class Side(ABC):
@@ -85,21 +88,24 @@ class Side(ABC):
             return found.head(kept.shape[0])
         left = None if found.left is None else xp.take(found.left, kept, axis=1)
         values, vectors = xp.take(found.values, kept), xp.take(found.vectors, kept, axis=1)
-        return Spectrum(values, vectors, left, found.total)
+        return Spectrum(values, vectors, left, found.total, chosen=True)
 
     def whitener(self, spectrum: Spectrum, standardized: bool) -> Any:
         """Weights of the *standardized* neurons that give principal components of variance 1, neurons × r.
 
         The first columns serve any number of components; made once.
         """
+        chosen = spectrum.chosen
 
         def make() -> Any:
-            xp, full = self.xp, self._all_components(standardized)
+            xp = self.xp
+            full = self.spectrum(standardized) if chosen else self._all_components(standardized)
             values = xp.where(full.values > 0, full.values, xp.ones_like(full.values))
             W = full.vectors / xp.sqrt(values)[None, :]
             return xp.astype(W if standardized else W * self.std[:, None], self.dtype)
 
-        return self.remember(("whitener", standardized), make)[:, : spectrum.values.shape[0]]
+        W = self.remember(("whitener", standardized, chosen), make)
+        return W[:, : spectrum.values.shape[0]]
 
     def components(self, variance: float, standardized: bool, *, below: bool = False) -> Spectrum:
         """The first components that hold a share of the variance; ``below``: that stay below it (one at least)."""

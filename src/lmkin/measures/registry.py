@@ -25,7 +25,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass(frozen=True)
 class Scored:
-    """A value, and what else a measure found: arrays by name, one number a neuron of x."""
+    """A value, and what else a measure found.
+
+    ``details`` are arrays by name, one number a neuron of x; or functions that make them, called only where wanted.
+    """
 
     value: float
     details: dict[str, Any]

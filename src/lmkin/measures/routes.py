@@ -194,11 +194,12 @@ class _Measured:
     std: Any
     xp: Any
     first: Any
+    drift: float
 
     @classmethod
     def of(cls, side: Any) -> _Measured:
         spectrum = side.spectrum(False).head(1)
-        return cls(side.name, side.n, side.d, side.n_alive, side.std, side.xp, spectrum)
+        return cls(side.name, side.n, side.d, side.n_alive, side.std, side.xp, spectrum, side.drift)
 
     def spectrum(self, standardized: bool) -> Any:
         return self.first

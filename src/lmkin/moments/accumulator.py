@@ -15,6 +15,8 @@ from .sums import NormWeights, Reference, Sums, add_rows
 
 CHUNK = 4096
 """Rows of a product: enough for a fast one, few enough for float32 to add up."""
+HUGE = 1e75
+"""Values from here on have fourth powers that float64 cannot hold."""
 
 
 class Accumulator:
@@ -55,6 +57,12 @@ class Accumulator:
         """The origin and unit of products; a scale of 0, of a constant neuron, becomes 1."""
         xp = self.xp
         shift, scale = (as_double(xp, a, self.device) for a in (shift, scale))
+        if bool(xp.any(scale > HUGE)):
+            raise MomentsError(
+                f"There are values of the size {float(xp.max(scale)):.0e}, whose squares no number can "
+                "hold. Divide the "
+                f"rows by a constant first; no measure minds."
+            )
         scale = xp.where(scale > 0, scale, xp.ones_like(scale))
         shift = xp.astype(xp.astype(shift, self.dtype), xp.float64)  # as it will be subtracted
         self.reference = Reference(shift, scale)

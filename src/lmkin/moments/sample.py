@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ class RowSample:
     def __init__(self, size: int, seed: int):
         self.size = size
         self.seed = seed
-        self._random = np.random.default_rng(seed)
+        self._random: np.random.Generator | None = None
         self.keys: NDArray[np.float64] = np.empty(0)
         self.parts: NDArray[np.int64] = np.empty(0, np.int64)
         self._memory: NDArray[Any] | None = None
@@ -39,6 +40,10 @@ class RowSample:
         """Some of these rows may enter the sample."""
         if not self.size:
             return
+        if self._random is None:
+            # The first row takes part in the seed: samples of different rows that are merged later do not draw alike.
+            first = zlib.crc32(np.ascontiguousarray(to_numpy(rows[:1, :])).tobytes())
+            self._random = np.random.default_rng([self.seed, first])
         keys = self._random.random(rows.shape[0])
         limit = self.keys.max() if len(self.keys) == self.size else 1.0
         chosen = np.flatnonzero(keys < limit)

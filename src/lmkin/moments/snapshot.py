@@ -90,6 +90,12 @@ class Snapshot:
         columns = self.layout.slices[i]
         return self.reference.shift[columns] + self._mean[columns] * self.reference.scale[columns]
 
+    def drift(self, i: int) -> Any:
+        """Variance of z against the 1 it has where the reference is exact; 0 for a constant neuron."""
+        spread = self._spread[self.layout.slices[i]]
+        change = spread * spread * ((self.n - 1) / self.n) - 1.0
+        return self.xp.where(spread > 0, change, self.xp.zeros_like(change))
+
     def inverse_spread(self, i: int) -> Any:
         """1 / standard deviation of z; 0 for a constant neuron."""
         spread = self._spread[self.layout.slices[i]]

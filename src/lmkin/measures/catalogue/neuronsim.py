@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..averaging import mean_of_top
 from ..pair import Pair
 from ..registry import Scored, measure
@@ -34,7 +36,10 @@ def neuronsim(pair: Pair, *, top_k: int | None = None) -> Scored:
     """
     xp = pair.xp
     R = pair.absolute_correlations()
-    best, match = xp.max(R, axis=1), xp.argmax(R, axis=1)
-    alive = pair.x.alive
-    nobody = -xp.ones_like(match)
-    return Scored(mean_of_top(xp, best[alive], top_k), {"match": xp.where(alive, match, nobody)})
+    best, alive = xp.max(R, axis=1), pair.x.alive
+
+    def match() -> Any:
+        found = xp.argmax(R, axis=1)
+        return xp.where(alive, found, -xp.ones_like(found))
+
+    return Scored(mean_of_top(xp, best[alive], top_k), {"match": match})
