@@ -59,7 +59,8 @@ def cell(row: Check) -> str:
         return "accepted" if "yes" in row.note else "refused"
     if row.group in ("null", "rogue neuron", "few rows"):
         return f"{row.finding:.3f}" if row.finding is not None else "–"
-    return "error" if row.finding is None and row.note.startswith(("Raised", "Refused")) else "pass"
+    refused = row.finding is None and row.note.startswith(("Raised", "Refused"))
+    return "refused" if refused else "pass"
 
 
 def main() -> None:

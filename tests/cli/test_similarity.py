@@ -126,6 +126,7 @@ def test_permutations(bert: Path, tmp_path: Path) -> None:
     result = lmkin.load_result(tmp_path / "o" / "similarity.nc")
     assert float(result["ckasim_p"].max()) == pytest.approx(0.1)
     assert (result["ckasim_p_max"] >= result["ckasim_p"]).all()
+    assert "by chance" in (tmp_path / "o" / "report.html").read_text()
 
 
 def test_options_of_measures(bert: Path, tmp_path: Path) -> None:

@@ -14,11 +14,14 @@ def pair_table(view: View, measure: Measure, scaling: Scaling) -> list[list[str]
     """For each pair of models: the mean over their layers, and the two layers that are most alike.
 
     A model is paired with itself too; its layers are then compared with its other layers only. Both directions of a
-    pair have a row, unless the measure is symmetric.
+    pair have a row, unless the measure is symmetric. With a permutation null: what chance gives for those two layers.
     """
     whole, errors = view.table(measure, scaling), view.table(measure, scaling, "_se")
     assert whole is not None  # the measures are those that the Dataset has
+    chance, p = (view.table(measure, scaling, suffix) for suffix in ("_null_mean", "_p_max"))
     rows = [["first model", "second model", "mean", "most alike", "their similarity"]]
+    if chance is not None and p is not None:
+        rows[0] += ["by chance", "p, of the best of all pairs"]
     for a, first in enumerate(view.models):
         for b, second in enumerate(view.models):
             if a > b and measure.symmetric:
@@ -26,7 +29,7 @@ def pair_table(view: View, measure: Measure, scaling: Scaling) -> list[list[str]
             table = _block(view, whole, a, b)
             best = best_pair(table)
             if best is None:
-                rows.append([first, second, "–", "–", "–"])
+                rows.append([first, second, *["–"] * (len(rows[0]) - 2)])
                 continue
             i, j = (_own(view, model)[k] for model, k in zip((a, b), best, strict=True))
             rows.append(
@@ -38,6 +41,8 @@ def pair_table(view: View, measure: Measure, scaling: Scaling) -> list[list[str]
                     said(whole[i, j], None if errors is None else errors[i, j]),
                 ]
             )
+            if chance is not None and p is not None:
+                rows[-1] += [said(chance[i, j]), f"{p[i, j]:.3g}"]
     return rows
 
 

@@ -20,6 +20,7 @@ from .charts import one_line
 FloatArray = NDArray[np.float64]
 PLACE = ("model_x", "layer_x", "model_y", "layer_y")
 ERRORS = ("_se", "_low", "_high")
+_COMPANIONS = (*ERRORS, "_null_mean", "_p", "_p_max")
 _SCALINGS = {
     "raw": (
         "neurons as they are",
@@ -160,7 +161,8 @@ def _measures(dataset: xr.Dataset) -> list[Measure]:
         for name, values in dataset.data_vars.items()
         if set(PLACE) <= set(values.dims) <= {*PLACE, "scaling"}
         and not any(
-            str(name).endswith(e) and str(name).removesuffix(e) in dataset.data_vars for e in ERRORS
+            str(name).endswith(e) and str(name).removesuffix(e) in dataset.data_vars
+            for e in _COMPANIONS
         )
     ]
     found = []
