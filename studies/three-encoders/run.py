@@ -2,7 +2,8 @@
 
     python studies/three-encoders/run.py [--shared FOLDER] [--out FOLDER] [--corpus pud|ewt]
 
-Reads config.json; writes tables and pictures to results/, and the full reports (not kept in the repository) to reports/.
+Reads config.json; writes tables and pictures to results/, and the full reports, which are not kept in the
+repository, to reports/.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ HERE = Path(__file__).parent
 
 
 def main() -> None:
+    """Run the study for the corpora asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     shared = os.environ.get("LMKIN_SHARED", str(HERE.parents[2] / "shared"))
     parser.add_argument("--shared", default=shared, help="folder with data/ and models/")
@@ -75,11 +77,18 @@ def run(name: str, config: dict[str, Any], places: dict[str, str], out: Path) ->
     )
     facts = {"n": result.attrs["n"], "alerts": result.attrs["alerts"]}
     (out / "alerts.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
-    local, averages = lmkin.localization(result), lmkin.average_similarity(result)
-    for file in save_charts(result, local, averages, out / "charts"):
-        wanted = file.suffix == ".svg" and "averages" not in file.name
-        if not wanted:
-            file.unlink()
+    reports = HERE / "reports" / name
+    save_charts(result, lmkin.localization(result), None, reports / "charts")
+    keep_pictures(reports / "charts", out)
+
+
+def keep_pictures(charts: Path, out: Path) -> None:
+    """The pictures that the README shows, small enough for a repository."""
+    import vl_convert
+
+    for name in ("heatmap-ckasim", "heatmap-neuronsim", "localization"):
+        picture = (charts / f"{name}-raw.svg").read_text()
+        (out / f"{name}.png").write_bytes(vl_convert.svg_to_png(picture, scale=0.75))
 
 
 def pairs(result: xr.Dataset, held_out: xr.Dataset) -> pd.DataFrame:

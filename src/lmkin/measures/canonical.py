@@ -28,6 +28,8 @@ class Canonical:
         self.x, self.y = sides
         self._left, self._right = directions
         self.standardized = standardized
+        self.scored: list[Any] = []
+        """Correlations on other units, once they are known."""
 
     @cached_property
     def left(self) -> Any:
@@ -45,9 +47,11 @@ class Canonical:
     def T(self) -> Canonical:  # noqa: N802 (as for a matrix)
         """The same with x and y exchanged."""
         directions = (self._right, self._left)
-        return Canonical(
+        other = Canonical(
             self.xp, self.M.T, self.rho, (self.y, self.x), directions, self.standardized
         )
+        other.scored = self.scored
+        return other
 
 
 def canonical(pair: Pair, *, variance: float = 0.99, released: bool = False) -> Canonical:
@@ -90,7 +94,13 @@ def on_test_units(pair: Pair, fit: Canonical) -> Any:
     """Correlations of the fitted directions on the units of ``pair.test``."""
     if pair.test is None:
         raise MeasureError("There are no other units to score on.")
-    xp, test = pair.xp, pair.test
+    if not fit.scored:
+        fit.scored.append(_score(pair, pair.test, fit))
+    return fit.scored[0]
+
+
+def _score(pair: Pair, test: Pair, fit: Canonical) -> Any:
+    xp = pair.xp
     A = _weights(xp, pair.x, fit.x, fit.left, fit.standardized)
     B = _weights(xp, pair.y, fit.y, fit.right, fit.standardized)
     together = xp.sum(A * xp.matmul(test.covariance(False), B), axis=0)

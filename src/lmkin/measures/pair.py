@@ -134,7 +134,7 @@ class Side(ABC):
 
     def covariance(self) -> Any:
         """Covariances of its neurons."""
-        return self.with_itself(False).cov
+        return self.remember(("covariance",), lambda: self.with_itself(False).cov)
 
     def remember(self, key: Any, make: Any) -> Any:
         """What several pairs need of this layer is computed once."""

@@ -88,7 +88,26 @@ class RowSource(ABC):
         return {group: spread.result() for group, spread in spreads.items()}
 
 
-class ArraySource(RowSource):
+class SlicedSource(RowSource):
+    """Rows that lie there, in memory or on disk, to be sliced."""
+
+    arrays: dict[Group, Any]
+
+    def blocks(
+        self,
+        groups: Sequence[Group] | None = None,
+        advance: Callable[[int], None] | None = None,
+        skip: Container[int] = (),
+    ) -> Iterator[tuple[int, Blocks]]:
+        """Slices of all arrays."""
+        chosen = self.widths if groups is None else groups
+        for part, start, stop in runs(self.part, CHUNK, skip):
+            yield part, {g: self.arrays[g][start:stop, :] for g in chosen}
+            if advance:
+                advance(stop - start)
+
+
+class ArraySource(SlicedSource):
     """Arrays of units × neurons by ``model/layer``, rows aligned."""
 
     def __init__(self, arrays: Mapping[Any, Any], parts: int | Sequence[Any]):
@@ -127,25 +146,12 @@ class ArraySource(RowSource):
         rows = [np.ascontiguousarray(to_numpy(array)[alike]) for array in arrays]
         return len(alike) - len({b"".join(a[i].tobytes() for a in rows) for i in range(len(alike))})
 
-    def blocks(
-        self,
-        groups: Sequence[Group] | None = None,
-        advance: Callable[[int], None] | None = None,
-        skip: Container[int] = (),
-    ) -> Iterator[tuple[int, Blocks]]:
-        """Slices of the arrays."""
-        chosen = self.widths if groups is None else groups
-        for part, start, stop in runs(self.part, CHUNK, skip):
-            yield part, {g: self.arrays[g][start:stop, :] for g in chosen}
-            if advance:
-                advance(stop - start)
-
     def all_rows(self) -> dict[Group, Any]:
         """The arrays as they are."""
         return self.arrays
 
 
-class ActivationSource(RowSource):
+class ActivationSource(SlicedSource):
     """Stored or extracted activations, cut down to the units that all have."""
 
     def __init__(
@@ -155,15 +161,15 @@ class ActivationSource(RowSource):
 
         kept = common_units(*activations)
         names = unique_names(a.name for a in activations)
-        self._views: dict[Group, Any] = {}
+        self.arrays = {}
         for name, acts in zip(names, kept, strict=True):
             numbers = acts.layers
             if layers != "all":
                 asked = choose_layers(layers, max(numbers) + 1)
                 numbers = tuple(n for n in asked if n in numbers)
             for number in numbers:
-                self._views[Group(name, number)] = acts.layer(number)
-        self.widths = {g: v.shape[1] for g, v in self._views.items()}
+                self.arrays[Group(name, number)] = acts.layer(number)
+        self.widths = {g: v.shape[1] for g, v in self.arrays.items()}
         units = kept[0].units
         self.part, made_of = parts_of_units(units, parts)
         self.unit = units.kind
@@ -180,19 +186,6 @@ class ActivationSource(RowSource):
             name: {k: a.manifest[k] for k in ("model", "units", "corpus", "key") if k in a.manifest}
             for name, a in zip(names, activations, strict=True)
         }
-
-    def blocks(
-        self,
-        groups: Sequence[Group] | None = None,
-        advance: Callable[[int], None] | None = None,
-        skip: Container[int] = (),
-    ) -> Iterator[tuple[int, Blocks]]:
-        """Slices of the stored layers."""
-        chosen = self.widths if groups is None else groups
-        for part, start, stop in runs(self.part, CHUNK, skip):
-            yield part, {g: self._views[g][start:stop] for g in chosen}
-            if advance:
-                advance(stop - start)
 
 
 def describe_units(units: Any, made_of: str) -> dict[str, Any]:
