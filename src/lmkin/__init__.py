@@ -47,6 +47,7 @@ _HOME = {
     "similarities": "measures",
     "similarity": "measures",
 }
+_ROOMS = ("measures", "report", "results")
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
@@ -82,6 +83,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f".{name}", __name__)
     if name not in _HOME:
         raise AttributeError(f"module 'lmkin' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -134,7 +134,7 @@ def curves(dataset: xr.Dataset) -> pd.DataFrame:
 
 
 def layers(result: xr.Dataset) -> pd.DataFrame:
-    """The same layer of two models, at the same relative depth."""
+    """The same layer of two models, at the same relative depth; how many neurons match their namesake."""
     rows = []
     depth = {
         str(m): int(result["layer_x"].values[np.isfinite(_own(result, str(m)))].max())
@@ -151,6 +151,8 @@ def layers(result: xr.Dataset) -> pd.DataFrame:
                     cell = result.sel(scaling="raw", model_x=a, layer_x=i, model_y=b, layer_y=j)
                     row[measure] = float(cell[measure])
                     row[f"{measure} se"] = float(cell[f"{measure}_se"])
+                match = cell["neuronsim_match"].values
+                row["same neuron"] = float((match == np.arange(len(match))).mean())
                 rows.append(row)
     return pd.DataFrame(rows)
 

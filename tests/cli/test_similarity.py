@@ -81,7 +81,7 @@ def test_csv_has_one_line_a_pair(compared: Path) -> None:
 
 def test_the_table_in_the_terminal(bert: Path, tmp_path: Path, capsys) -> None:
     code = call("similarity", bert, "--untrained", "-c", "sample", "--limit", 60, "-o", tmp_path / "o",
-                "-m", "ckasim,neuronsim", "--no-charts")  # fmt: skip
+                "-m", "ckasim,neuronsim", "--no-charts", "--names", "Tiny")  # fmt: skip
     captured = capsys.readouterr()
     assert code == 0
     assert "ckasim" in captured.out
@@ -191,6 +191,7 @@ def test_dry_run_computes_nothing(bert: Path, gpt: Path, capsys) -> None:
         (("--level", "95"), "between 0 and 1"),
         (("--load", "no-such-file.py"), "no file"),
         (("--layers", "0,99"), "no layer 99"),
+        (("--names", "a,b"), "2 names for 1 models"),
     ],
 )
 def test_mistakes_are_explained(
@@ -238,7 +239,7 @@ def test_measures_as_json(capsys) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills a process by signal")
-def test_a_killed_run_goes_on(model_folder, tmp_path: Path) -> None:
+def test_a_killed_run_goes_on(model_folder, tmp_path: Path, capsys) -> None:
     """Killed after its first parts, the same command finishes with the same numbers, without running them again."""
     model, out = model_folder("bert"), tmp_path / "o"
     command = [
@@ -273,6 +274,7 @@ def test_a_killed_run_goes_on(model_folder, tmp_path: Path) -> None:
     finally:
         checkpoint.Checkpoint.load = original  # type: ignore[method-assign]
     assert sum(found is not None for found in loaded) == len(kept)
+    assert f"Going on: {len(kept)} of 10 parts" in capsys.readouterr().err
     assert not unfinished.exists()
     fresh = lmkin.similarities(
         [model], ["ckasim"], corpus="sample", standardize="both", batch_tokens=64, progress=False

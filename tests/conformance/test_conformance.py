@@ -129,6 +129,7 @@ def test_what_follows_need_not_be_declared() -> None:
 
 def test_the_name_of_a_measure_brings_its_declaration(monkeypatch: pytest.MonkeyPatch) -> None:
     class Info:
+        unbiased = False
         symmetric = False
         invariances = frozenset({"shift", "neuron-scale", "sign", "permutation"})
         range = (0.0, 1.0)

@@ -127,6 +127,12 @@ def command(
             "--untrained", help="Add the untrained twin of every model.", rich_help_panel="Model"
         ),
     ] = False,
+    names: Annotated[
+        str | None,
+        typer.Option(
+            help="What to call the models, with commas, in their order.", rich_help_panel="Model"
+        ),
+    ] = None,
     layers: Layers = "all",
     units: Units = "word",
     pooling: Pooling = None,
@@ -212,7 +218,7 @@ def command(
     if threads is not None:
         _limit_threads(threads)
     source = _source(
-        models, corpus, untrained, limit, format, format_options(option), model_options, rule,
+        models, corpus, untrained, names, limit, format, format_options(option), model_options, rule,
         parts if intervals or held_out else 1,
     )  # fmt: skip
     if dry_run:
@@ -261,6 +267,7 @@ def _source(
     models: list[str],
     corpus: str | None,
     untrained: bool,
+    names: str | None,
     limit: int | None,
     format: str | None,
     format_options: dict[str, Any],
@@ -273,7 +280,10 @@ def _source(
     from ..models import load_model
     from ..moments import Moments, row_source
 
+    called = _names(names, len(models))
     if corpus is None:
+        if names is not None:
+            raise LmkinError("--names is for models that run; stored activations have their names.")
         if len(models) == 1 and models[0].endswith(".safetensors"):
             return Moments.load(models[0])
         return row_source(models, parts=parts, layers=rule["layers"])
@@ -281,14 +291,27 @@ def _source(
         sentences = read_corpus(corpus, format, **format_options)
         if limit is not None:
             sentences = sentences[:limit]
-    specs = [s for m in models for s in ([m, f"untrained:{m}@0"] if untrained else [m])]
     loaded = []
-    for spec in specs:
-        with busy(f"Loading {spec} …"):
-            loaded.append(load_model(spec, **model_options))
-        say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
+    for spec, name in zip(models, called, strict=True):
+        twin = f"untrained {name}" if name else None
+        for each, title in [(spec, name), (f"untrained:{spec}@0", twin)][: 1 + untrained]:
+            with busy(f"Loading {each} …"):
+                loaded.append(load_model(each, name=title, **model_options))
+            say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
     with busy("Tokenizing and aligning words …"):
         return row_source(loaded, sentences, parts=parts, **rule)
+
+
+def _names(names: str | None, count: int) -> list[str | None]:
+    """The names that --names gives, one a model."""
+    if names is None:
+        return [None] * count
+    given: list[str | None] = [name.strip() or None for name in names.split(",")]
+    if len(given) != count:
+        raise LmkinError(
+            f"--names gives {len(given)} names for {count} models: one for each, with commas."
+        )
+    return given
 
 
 def _dry_run(

@@ -79,7 +79,8 @@ def conformance(
         declared = info.invariances if declared is None else declared
         symmetric = info.symmetric if symmetric is None else symmetric
         range = info.range if range is None else range
-        unbiased = getattr(info, "unbiased", None) if unbiased is None else unbiased
+        if unbiased is None:
+            unbiased = info.unbiased and (options or {}).get("estimator") != "biased"
     elif options:
         raise LmkinError(
             "options= belong to the name of a registered measure. For a function of your own, "

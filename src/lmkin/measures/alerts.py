@@ -53,20 +53,20 @@ def find_alerts(
 def _few_units(sides: Sequence[Side], measures: Sequence[Measure], held_out: bool) -> list[Alert]:
     widest = max(sides, key=lambda s: s.d)
     n, d = widest.n, widest.d
-    exposed = [m.name for m in measures if not m.unbiased and not (held_out and m.fitted)]
-    # The best match among d neurons is inflated far less than a fit with d coefficients.
-    fits = [name for name in exposed if name != "neuronsim"]
-    if n >= FEW * d or not fits:
+    fits = [m.name for m in measures if m.fitted and not held_out]
+    inflated = [*fits, *(m.name for m in measures if m.name == "procrustes")]
+    if n >= FEW * d or not inflated:
         return []
     chance = min(1.0, (d / n) ** 0.5)
+    remedy = "Take more text (ten units a neuron)"
+    if fits:
+        remedy += ", or held_out=True (on the command line --held-out)"
     return [
         Alert(
             "Few units",
-            f"{n:,} units for {d:,} neurons. In-sample, {', '.join(fits)} are too high: two unrelated "
-            "layers of this size "
-            f"would reach about {chance:.2f} in mixedsim. Take more text (ten units a neuron), or "
-            "held_out=True (on the command "
-            f"line --held-out); unbiased ckasim is safe.",
+            f"{n:,} units for {d:,} neurons. In-sample, {', '.join(inflated)} {'is' if len(inflated) == 1 else 'are'} "
+            f"too high: two unrelated layers of this size would reach about {chance:.2f} in mixedsim. {remedy}; "
+            f"unbiased ckasim is safe.",
         )
     ]
 

@@ -106,6 +106,8 @@ def _compare(source: Any, measures: list[Measure], options: dict[str, Any]) -> _
         raise MeasureError(f"{str(error).partition('. ')[0]}. {near}") from None
     if not 0 < settings.level < 1:
         raise MeasureError(f"level is a share between 0 and 1, such as 0.95; got {settings.level}.")
+    if settings.rows < 0:
+        raise MeasureError(f"rows is a number of rows to keep, 0 or more; got {settings.rows}.")
     tasks = tasks_for(measures, own, settings.scalings)
     if isinstance(source, Moments):
         return _finish(from_moments(source, tasks, settings), measures, own, settings)

@@ -8,8 +8,11 @@ from typing import Any
 from ..moments import Snapshot
 from .pair import Pair, Side, Spectrum, eigen
 
-TOLERANCE = {"float32": 1e-6, "float64": 1e-12}
-"""Below this share of the largest variance a principal component is rounding, by the precision of the products."""
+TOLERANCE = {"float32": 3e-8, "float64": 1e-12}
+"""Below this share of the largest variance a principal component is rounding, by the precision of the products.
+
+Components that are little more than rounding do no harm: what they seem to explain is the square of a rounding.
+"""
 
 
 class MomentSide(Side):

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from scipy.linalg import eigh
+
 from ..errors import MeasureError
 
 
@@ -217,5 +220,9 @@ def _remember(owner: Any, key: Any, make: Any) -> Any:
 
 def eigen(xp: Any, S: Any) -> tuple[Any, Any]:
     """Eigenvalues and vectors of a symmetric matrix, largest first."""
-    values, vectors = xp.linalg.eigh(S)
+    if S.dtype == np.float32 and isinstance(S, np.ndarray):
+        # In float32 scipy's LAPACK is twice as fast as numpy's.
+        values, vectors = eigh(S, driver="evd", overwrite_a=True, check_finite=False)
+    else:
+        values, vectors = xp.linalg.eigh(S)
     return xp.flip(values), xp.flip(vectors, axis=1)

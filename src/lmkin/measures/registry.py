@@ -153,7 +153,14 @@ def _load_own() -> None:
     for module in sorted(m.name for m in pkgutil.iter_modules(catalogue.__path__)):
         importlib.import_module(f"{catalogue.__name__}.{module}")
     for entry in entry_points(group="lmkin.measures"):
-        entry.load()
+        try:
+            entry.load()
+        except Exception as error:
+            package = entry.dist.name if entry.dist else entry.value
+            raise MeasureError(
+                f"The package {package!r} brings measures to lmkin ({entry.value}), and they cannot be loaded: "
+                f"{type(error).__name__}: {error}. Mend or remove the package."
+            ) from error
 
 
 def measure_info(name: str) -> Measure:

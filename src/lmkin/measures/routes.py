@@ -124,16 +124,21 @@ def _moments_of(
         exact_scale=any(t.standardized for t in tasks),
         checkpoint=None if source.reread else settings.checkpoint,
         progress=settings.progress,
+        say=settings.say,
     )
 
 
 def by_pairs(source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool) -> Outcome:
     """One pair of models after another; what a pair says is put where it belongs.
 
-    Models are run once, into a temporary folder.
+    Models are run once, into a temporary folder; or, where there is a place for unfinished work, into that, to go on
+    there after a kill.
     """
-    with tempfile.TemporaryDirectory(prefix="lmkin-") as folder:
-        return _by_pairs(source.to_read_again(Path(folder)), tasks, settings, keep_parts)
+    if settings.checkpoint is not None:
+        folder = Path(settings.checkpoint) / "activations"
+        return _by_pairs(source.to_read_again(folder), tasks, settings, keep_parts)
+    with tempfile.TemporaryDirectory(prefix="lmkin-") as temporary:
+        return _by_pairs(source.to_read_again(Path(temporary)), tasks, settings, keep_parts)
 
 
 def _by_pairs(

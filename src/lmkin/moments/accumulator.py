@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
+
 from ..errors import MomentsError
 from .arrays import Scratch, as_double, to_numpy
 from .buffer import RowBuffer
@@ -78,7 +80,9 @@ class Accumulator:
         if buffer.filled >= enough and buffer.runs[-1][0] != part:
             self.flush()
         while start < n:
+            before = buffer.filled
             start += buffer.fill(blocks, start, n, part)
+            self._require_finite(before)
             if buffer.filled == CHUNK:
                 self.flush()
 
@@ -88,7 +92,6 @@ class Accumulator:
             return
         xp, Z, runs = self.xp, self._buffer.rows, self._buffer.runs
         self._buffer.clear()
-        self._require_finite(Z)
         for part, start, stop in runs:
             self.sample.offer(Z[start:stop, :], self.numbers[part])
         if self.reference is None:
@@ -138,11 +141,17 @@ class Accumulator:
     def _no_sums(self, dtype: Any) -> Sums:
         return Sums(self.xp, self.layout, dtype=dtype, device=self.device)
 
-    def _require_finite(self, Z: Any) -> None:
-        """An error that names the group, before anything of the rows is added."""
-        xp = self.xp
+    def _require_finite(self, before: int) -> None:
+        """An error that names the group, if the rows of the buffer from ``before`` on hold NaN; they are forgotten."""
+        xp, Z = self.xp, self._buffer.rows[before:, :]
         ones = xp.ones((1, Z.shape[0]), dtype=Z.dtype, device=Z.device)
-        sums = xp.matmul(ones, Z)
+        with np.errstate(invalid="ignore", over="ignore"):
+            sums = xp.matmul(ones, Z)
+        if bool(xp.all(xp.isfinite(sums))):
+            return
+        self._buffer.forget(before)
+        if self.reference is None and not self._buffer.filled:
+            self._buffer.shift = None  # it was the mean of these rows
         for group, columns in zip(self.layout.groups, self.layout.slices, strict=True):
             if not bool(xp.all(xp.isfinite(sums[:, columns]))):
                 raise MomentsError(

@@ -57,6 +57,11 @@ class RowBuffer:
         self.filled += taken
         return taken
 
+    def forget(self, start: int) -> None:
+        """Take out the rows from ``start`` on."""
+        self.filled = start
+        self.runs = [(p, a, min(b, start)) for p, a, b in self.runs if a < start]
+
     def clear(self) -> None:
         """Forget the rows, keep the memory."""
         self.filled = 0

@@ -61,6 +61,7 @@ def accumulate_by_parts(
     new: Callable[..., Moments],
     advance: Callable[[int], None],
     steps_per_row: int,
+    say: Callable[[str], None] | None = None,
 ) -> Moments:
     """Moments of a source; each part is kept in ``checkpoint`` as soon as it is finished.
 
@@ -75,6 +76,10 @@ def accumulate_by_parts(
         if found is not None:
             done[part] = found
             advance(steps_per_row * int((source.part == part).sum()))
+    if done and say is not None:
+        say(
+            f"Going on: {len(done)} of {len(set(source.part.tolist()))} parts are there from an earlier run."
+        )
     for found in done.values():
         reference = reference or found.reference
         result = _joined(result, found, new, reference)

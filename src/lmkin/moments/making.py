@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -97,9 +97,10 @@ def accumulate(
     exact_scale: bool = True,
     checkpoint: str | Path | None = None,
     progress: bool | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> Moments:
-    """Moments of all groups of a source, or of some."""
-    reference = source.reference() if exact_scale else None
+    """Moments of all groups of a source, or of some; ``say`` is told of parts that an earlier run finished."""
+    reference = source.reference(groups) if exact_scale else None
 
     def new(reference: Any, number: int = 0) -> Moments:
         return Moments(
@@ -124,7 +125,7 @@ def accumulate(
                 "seed": seed,
             }
             kept = Checkpoint(Path(checkpoint), source, settings)
-            result = accumulate_by_parts(source, groups, kept, new, advance, per_row)
+            result = accumulate_by_parts(source, groups, kept, new, advance, per_row, say)
     result.info = dict(source.info)
     return result
 
@@ -147,6 +148,10 @@ def row_source(
         kinds = {isinstance(v, Activations) for v in source.values()}
         if kinds == {True}:
             return ActivationSource(list(source.values()), parts, layers)
+        if not isinstance(layers, str) or layers != "all":
+            raise MomentsError(
+                "layers= chooses layers of models and activations; of a dict of arrays, give those that you want."
+            )
         return ArraySource(source, parts)
     if isinstance(source, str | Path | LanguageModel | Activations):
         source = [source]

@@ -77,12 +77,14 @@ class RowSource(ABC):
         """The same rows where reading them twice is cheap; ``folder`` may be written to."""
         return self
 
-    def reference(self) -> dict[Group, tuple[Any, Any]] | None:
+    def reference(
+        self, groups: Sequence[Group] | None = None
+    ) -> dict[Group, tuple[Any, Any]] | None:
         """Mean and standard deviation of each group, in a pass of their own; None where that is not cheap."""
         if not self.reread:
             return None
-        spreads = {g: _Spread(w) for g, w in self.widths.items()}
-        for _, blocks in self.blocks():
+        spreads = {g: _Spread(self.widths[g]) for g in groups or self.widths}
+        for _, blocks in self.blocks(groups):
             for group, block in blocks.items():
                 spreads[group].add(to_numpy(block))
         return {group: spread.result() for group, spread in spreads.items()}

@@ -1,0 +1,65 @@
+"""Bad rows and options: what is said, and what is kept."""
+
+from __future__ import annotations
+
+from importlib.metadata import EntryPoint
+
+import numpy as np
+import pytest
+
+import lmkin
+from lmkin.measures import registry
+
+X = np.random.default_rng(0).normal(size=(300, 4))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("earlier", [100, 0])
+def test_rows_before_the_bad_ones_are_kept(bad: float, earlier: int) -> None:
+    moments = lmkin.Moments()
+    if earlier:
+        moments.update({"a/0": X[:earlier], "b/0": X[:earlier]})
+    worse = X[100:110].copy()
+    worse[3, 2] = bad
+    with pytest.raises(lmkin.MomentsError, match="b/0 holds NaN or infinite"):
+        moments.update({"a/0": X[100:110], "b/0": worse}, part=1)
+    assert moments.n == earlier
+    moments.update({"a/0": X[110:], "b/0": X[110:]}, part=2)
+    good = np.concatenate([X[:earlier], X[110:]])
+    np.testing.assert_allclose(moments.cov("a/0", "b/0"), np.cov(good.T), atol=1e-12)
+
+
+def test_layers_of_a_dict_are_not_chosen_by_number() -> None:
+    with pytest.raises(lmkin.MomentsError, match="give those that you want"):
+        lmkin.similarity({"a/0": X, "a/1": X}, layers=[0])
+
+
+def test_a_broken_package_of_measures_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint("theirs", "no_such_module_of_measures", "lmkin.measures")
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [broken])
+    registry._load_own.cache_clear()
+    try:
+        with pytest.raises(
+            lmkin.MeasureError, match=r"no_such_module_of_measures.*remove the pack"
+        ):
+            lmkin.measures.measure_names()
+    finally:
+        monkeypatch.undo()
+        registry._load_own.cache_clear()
+
+
+def test_the_pairs_route_goes_on_after_a_kill(model_folder, tmp_path) -> None:
+    """Models run into the place for unfinished work; a second run finds them there."""
+    models = [model_folder(name) for name in ("bert", "gpt2", "roberta")]
+    corpus = lmkin.read_corpus("sample")[:60]
+    options = {"corpus": corpus, "route": "pairs", "checkpoint": tmp_path / "w", "progress": False}
+    first = lmkin.similarities(models, "ckasim", **options)
+    stores = sorted((tmp_path / "w" / "activations").iterdir())
+    assert len(stores) == 3
+    before = {f: f.stat().st_mtime_ns for s in stores for f in s.glob("*.safetensors")}
+    second = lmkin.similarities(models, "ckasim", **options)
+    after = {f: f.stat().st_mtime_ns for s in stores for f in s.glob("*.safetensors")}
+    assert before == after
+    np.testing.assert_array_equal(first["ckasim"], second["ckasim"])
+    joint = lmkin.similarities(models, "ckasim", corpus=corpus, route="joint", progress=False)
+    np.testing.assert_allclose(first["ckasim"], joint["ckasim"], atol=1e-6)
