@@ -75,17 +75,29 @@ class MomentPair(Pair):
 
         def make() -> Any:
             a, b = self._factors(standardized)
-            S = self._scaled() * a[:, None]
+            S = self.xp.astype(self._scaled(), self.xp.float64) * a[:, None]
             S *= b[None, :]
             return S
 
         return self.remember(("covariance", standardized), make)
 
+    def correlations(self) -> Any:
+        """Correlations, made in as many digits as the data have."""
+
+        def make() -> Any:
+            xp, dtype = self.xp, self.x.dtype
+            a, b = (xp.astype(f, dtype) for f in self._factors(True))
+            S = xp.astype(self._scaled(), dtype, copy=False) * a[:, None]
+            S *= b[None, :]
+            return S
+
+        return self.remember(("correlations",), make)
+
     def squared_norm(self, standardized: bool) -> float:
         """‖Sxy‖², without making Sxy."""
         xp, S = self.xp, self._scaled()
         a, b = self._factors(standardized)
-        return float(xp.sum((a * a) * xp.matmul(S * S, b * b)))
+        return float(xp.sum((a * a) * xp.matmul(S * S, xp.astype(b * b, S.dtype))))
 
     def norm_products(self, standardized: bool) -> float:
         """Σ ‖x‖²‖y‖² from the sums of row norms."""

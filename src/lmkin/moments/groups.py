@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 
 from ..errors import MomentsError
 
+PANEL = 768
+"""Columns of a product: narrower ones leave the processor waiting."""
+
 
 class Group(NamedTuple):
     """A layer of a model. ``str(group)`` is ``model/layer``."""
@@ -52,6 +55,33 @@ class Layout:
             starts.append(starts[-1] + width)
         self.slices = tuple(slice(a, b) for a, b in pairwise(starts))
         self.width = starts[-1]
+        self.panels = self._cut()
+        """Columns of neighbouring groups, wide enough for a fast product."""
+        self._panel = {
+            i: number
+            for number, panel in enumerate(self.panels)
+            for i, columns in enumerate(self.slices)
+            if panel.start <= columns.start < panel.stop
+        }
+
+    def _cut(self) -> tuple[slice, ...]:
+        panels, start = [], 0
+        for columns in self.slices:
+            if columns.stop - start >= PANEL or columns.stop == self.width:
+                panels.append(slice(start, columns.stop))
+                start = columns.stop
+        return tuple(panels)
+
+    def place(self, i: int, j: int) -> tuple[int, slice, slice]:
+        """Where the products of groups i ≤ j lie: the number of the panel, its rows, its columns."""
+        number = self._panel[i]
+        start = self.panels[number].start
+        rows, columns = self.slices[i], self.slices[j]
+        return (
+            number,
+            slice(rows.start - start, rows.stop - start),
+            slice(columns.start - start, columns.stop - start),
+        )
 
     def find(self, key: Hashable) -> int:
         """The number of a group; an error that lists what is there."""

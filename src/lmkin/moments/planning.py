@@ -11,7 +11,7 @@ from itertools import combinations
 from ..activations.resources import available_memory, human_bytes
 from ..errors import MomentsError
 from .accumulator import CHUNK
-from .groups import Group
+from .groups import PANEL, Group
 from .moments import NARROW
 from .sample import ROWS
 
@@ -113,11 +113,8 @@ def _joint_bytes(
 ) -> int:
     """Sums (total in float64, parts as products are made), a chunk of rows and its squares, spectra, kept rows."""
     wide, widest = sum(widths), max(widths)
-    after, triangle = wide, 0
-    for width in widths:
-        triangle += width * after
-        after -= width
-    sums = triangle * (8 + (itemsize * parts if parts > 1 else 0))
+    triangle = wide * (wide + min(wide, PANEL + widest)) // 2
+    sums = triangle * (8 + (itemsize * parts + 4 if parts > 1 else 0))
     chunk = min(CHUNK, max(n, 512))
     buffers = wide * itemsize * (2 * chunk + widest + rows)
     spectra = sum(w * w for w in widths) * 8 * (1 + scalings)

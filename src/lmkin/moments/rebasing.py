@@ -17,7 +17,7 @@ def rebased(
     a' = a + 2 u·z + e, where u = w δ and e = Σ w δ², every sum of a' is one of z, a, zzᵀ and za. The norms of
     standardized neurons are exact where t = 1; else they follow it to first order, through Σz²a.
     """
-    g = len(layout.groups)
+    g, widths = len(layout.groups), [c.stop - c.start for c in layout.panels]
     t, delta = old.scale / new.scale, (old.shift - new.shift) / new.scale
     out = Sums(xp, layout, dtype=sums.dtype, device=device)
     out.n, n = sums.n, sums.n
@@ -42,7 +42,7 @@ def rebased(
     diagonal = xp.concat(
         [
             xp.linalg.diagonal(xp.astype(p[:, :w], xp.float64))
-            for p, w in zip(sums.panels, layout.widths, strict=True)
+            for p, w in zip(sums.panels, widths, strict=True)
         ]
     )
     more = xp.matmul(member.T, (growth[:, None] * sums.norm_square))  # g (grown) × g
@@ -58,13 +58,13 @@ def rebased(
         becomes.matrix[:, g:] * delta[:, None],
     )
     moved = xp.zeros((2, layout.width, g), **double)  # S u for every group
-    for i, (panel, columns) in enumerate(zip(sums.panels, layout.slices, strict=True)):
+    for width, panel, columns in zip(widths, sums.panels, layout.panels, strict=True):
         rest = slice(columns.start, layout.width)
         S = xp.astype(panel, xp.float64) * t[columns][:, None] * t[rest][None, :]
         for kind, u in enumerate((raw_u, std_u)):
             moved[kind, columns, ...] += xp.matmul(S, u[rest, :])
             after = slice(columns.stop, layout.width)
-            moved[kind, after, ...] += xp.matmul(S[:, layout.widths[i] :].T, u[columns, :])
+            moved[kind, after, ...] += xp.matmul(S[:, width:].T, u[columns, :])
         S += scaled[columns][:, None] * delta[rest][None, :]
         S += delta[columns][:, None] * (scaled + n * delta)[rest][None, :]
         out.panels.append(xp.astype(S, sums.dtype))

@@ -36,22 +36,25 @@ class Snapshot:
         return value if self._less is None else value - getattr(self._less, name)
 
     def _products(self, i: int, j: int) -> Any:
-        """Σ z_i z_jᵀ, as float64."""
+        """Σ z_i z_jᵀ: float64; without a part, and of different groups, as the products were made."""
         if i > j:
             return self._products(j, i).T
-        start = self.layout.slices[i].start
-        columns = self.layout.slices[j]
-        place = slice(columns.start - start, columns.stop - start)
-        block = self.xp.astype(self._total.panels[i][:, place], self.xp.float64)
-        if self._less is not None:
-            block -= self._less.panels[i][:, place]
-        return block
+        xp = self.xp
+        number, rows, columns = self.layout.place(i, j)
+        if self._less is None:
+            return xp.astype(self._total.panels[number][rows, columns], xp.float64)
+        less = self._less.panels[number][rows, columns]
+        if less.dtype == xp.float32 and i != j:
+            # What is left of a difference of sums has all the digits that their products have.
+            return self._total.in_single(xp)[number][rows, columns] - less
+        return self._total.panels[number][rows, columns] - less
 
     def scaled_cov(self, i: int, j: int) -> Any:
         """Covariances of z, in the units of the reference."""
         block = self._products(i, j)
-        a, b = self._mean[self.layout.slices[i]], self._mean[self.layout.slices[j]]
-        block -= (self.n * a)[:, None] * b[None, :]
+        a, b = (self._mean[self.layout.slices[k]] for k in (i, j))
+        a = self.xp.astype(self.n * a, block.dtype)
+        block -= a[:, None] * self.xp.astype(b, block.dtype)[None, :]
         block /= self.n - 1
         return block
 
@@ -75,8 +78,8 @@ class Snapshot:
         """Σz² of every neuron, as float64."""
         xp = self.xp
         diagonals = [
-            xp.linalg.diagonal(panel[:, :width])
-            for panel, width in zip(sums.panels, self.layout.widths, strict=True)
+            xp.linalg.diagonal(panel[:, : columns.stop - columns.start])
+            for panel, columns in zip(sums.panels, self.layout.panels, strict=True)
         ]
         return xp.astype(xp.concat(diagonals), xp.float64)
 
@@ -111,14 +114,14 @@ class Snapshot:
 
     def cov(self, i: int, j: int) -> Any:
         """Covariances of the neurons of two groups."""
-        block = self.scaled_cov(i, j)
+        block = self.xp.astype(self.scaled_cov(i, j), self.xp.float64)
         block *= self.units(i)[:, None]
         block *= self.units(j)[None, :]
         return block
 
     def corr(self, i: int, j: int) -> Any:
         """Correlations of the neurons of two groups; 0 for constant neurons."""
-        block = self.scaled_cov(i, j)
+        block = self.xp.astype(self.scaled_cov(i, j), self.xp.float64)
         block *= self.inverse_spread(i)[:, None]
         block *= self.inverse_spread(j)[None, :]
         return block
@@ -173,7 +176,7 @@ class Snapshot:
         value = float(pairs[i, j])
         if float(xp.max(xp.abs(ui))) > 0 and float(xp.max(xp.abs(uj))) > 0:
             S = self.scaled_cov(i, j) if scaled is None else scaled
-            inner = float(xp.sum(ui * xp.matmul(S, uj)))
+            inner = float(xp.sum(ui * xp.matmul(S, xp.astype(uj, S.dtype))))
             moved = float(xp.sum(ui * mi)) * float(xp.sum(uj * mj))
             value += 4 * ((self.n - 1) * inner + self.n * moved)
         units = self._weights.units[kind, :]

@@ -122,7 +122,7 @@ def _sums(layout: Layout, arrays: dict[str, Any], name: str, n: int) -> Sums:
     sums.n = n
     for part in _SMALL:
         getattr(sums, part)[...] = arrays[f"{name}.{part}"]
-    sums.panels = [arrays[f"{name}.panel{i}"] for i in range(len(layout.groups))]
+    sums.panels = [arrays[f"{name}.panel{i}"] for i in range(len(layout.panels))]
     return sums
 
 

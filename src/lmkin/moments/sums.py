@@ -55,7 +55,8 @@ class NormWeights:
 class Sums:
     """Sums over rows: how many, Σz, Σzzᵀ, and what unbiased CKA needs of the row norms.
 
-    ``panels[i]`` is the products of group i with itself and all groups after it: the symmetric matrix once.
+    ``panels[i]`` is the products of some neighbouring groups (`Layout.panels`) with themselves and all groups after
+    them: the symmetric matrix once.
     The row norms a (of a group, raw or standardized) enter as Σa, Σaa' (for pairs of groups), Σza and Σz²a.
     """
 
@@ -71,6 +72,13 @@ class Sums:
         self.norm_first = xp.zeros((2, width, g), **kind)
         self.norm_square = xp.zeros((width, g), **kind)
         self.panels: list[Any] = []
+        self._single: list[Any] | None = None
+
+    def in_single(self, xp: Any) -> list[Any]:
+        """The panels in float32; made once."""
+        if self._single is None:
+            self._single = [xp.astype(panel, xp.float32) for panel in self.panels]
+        return self._single
 
     def small(self) -> list[Any]:
         """Everything but the panels; the same order in every `Sums`."""
@@ -86,6 +94,7 @@ class Sums:
 
     def add_panel(self, xp: Any, i: int, product: Any) -> None:
         """Add to the i-th panel; the first time a copy, which touches the memory once instead of twice."""
+        self._single = None
         if len(self.panels) == i:
             self.panels.append(xp.astype(product, self.dtype, copy=True))
         else:
@@ -118,7 +127,7 @@ def add_rows(
         sums.n += Z.shape[0]
         for mine, new in zip(sums.small(), small, strict=True):
             mine += new
-    for i, columns in enumerate(layout.slices):
+    for i, columns in enumerate(layout.panels):
         product = scratch[1].matmul(xp, Z[:, columns].T, Z[:, columns.start :])
         for sums in targets:
             sums.add_panel(xp, i, product)

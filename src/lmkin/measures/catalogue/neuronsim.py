@@ -39,7 +39,9 @@ def neuronsim(pair: Pair, *, top_k: int | None = None) -> Scored:
     best, alive = xp.max(R, axis=1), pair.x.alive
 
     def match() -> Any:
-        found = xp.argmax(R, axis=1)
+        # Of neurons that match alike but for rounding (duplicates), the first.
+        rounding = 8 * float(xp.finfo(R.dtype).eps)
+        found = xp.argmax(xp.astype(best[:, None] - rounding <= R, xp.int8), axis=1)
         return xp.where(alive, found, -xp.ones_like(found))
 
     return Scored(mean_of_top(xp, best[alive], top_k), {"match": match})
