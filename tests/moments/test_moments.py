@@ -371,7 +371,7 @@ def test_files_of_another_time(tmp_path: Any) -> None:
     save_file(arrays, path, metadata={"lmkin-moments": newer})
     with pytest.raises(lmkin.MomentsError, match="newer lmkin"):
         Moments.load(path)
-    for missing in ("shift", "total.first", "total.panel2", "sample.keys"):
+    for missing in ("shift", "total.first", "total.panel0", "sample.keys"):
         some = {name: array for name, array in arrays.items() if name != missing}
         save_file(some, path, metadata={"lmkin-moments": json.dumps(head)})
         with pytest.raises(lmkin.MomentsError, match="damaged"):

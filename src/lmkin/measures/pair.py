@@ -220,7 +220,7 @@ def _remember(owner: Any, key: Any, make: Any) -> Any:
 
 def eigen(xp: Any, S: Any) -> tuple[Any, Any]:
     """Eigenvalues and vectors of a symmetric matrix, largest first."""
-    if S.dtype == np.float32 and isinstance(S, np.ndarray):
+    if isinstance(S, np.ndarray) and S.dtype == np.float32:
         # In float32 scipy's LAPACK is twice as fast as numpy's.
         values, vectors = eigh(S, driver="evd", overwrite_a=True, check_finite=False)
     else:

@@ -46,7 +46,7 @@ def as_group(key: Hashable) -> Group:
 class Layout:
     """Which columns of the wide matrix are whose."""
 
-    def __init__(self, widths: Mapping[Group, int]):
+    def __init__(self, widths: Mapping[Group, int], panels: Iterable[slice] | None = None):
         self.groups = tuple(widths)
         self.widths = tuple(int(w) for w in widths.values())
         self.number = {group: i for i, group in enumerate(self.groups)}
@@ -55,7 +55,7 @@ class Layout:
             starts.append(starts[-1] + width)
         self.slices = tuple(slice(a, b) for a, b in pairwise(starts))
         self.width = starts[-1]
-        self.panels = self._cut()
+        self.panels = self._cut() if panels is None else tuple(panels)
         """Columns of neighbouring groups, wide enough for a fast product."""
         self._panel = {
             i: number
@@ -97,6 +97,7 @@ class Layout:
             isinstance(other, Layout)
             and self.groups == other.groups
             and self.widths == other.widths
+            and self.panels == other.panels
         )
 
     __hash__ = None  # type: ignore[assignment]

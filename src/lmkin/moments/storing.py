@@ -46,6 +46,7 @@ def save_moments(moments: Moments, path: Path) -> None:
     head = {
         "format": _FORMAT,
         "groups": [[g.model, g.layer, w] for g, w in moments.widths.items()],
+        "panels": [[p.start, p.stop] for p in state.layout.panels],
         "precision": state.precision,
         "n": state.total.n,
         "parts": [_plain(name) for name in state.numbers],
@@ -89,7 +90,10 @@ def _restored(head: dict[str, Any], arrays: dict[str, Any]) -> Moments:
     moments = Moments(
         precision=head["precision"], keep_parts=bool(head["kept"]), rows=size, seed=seed
     )
-    layout = Layout({Group(model, layer): width for model, layer, width in head["groups"]})
+    layout = Layout(
+        {Group(model, layer): width for model, layer, width in head["groups"]},
+        [slice(start, stop) for start, stop in head["panels"]],
+    )
     moments.info = head["info"]
     moments._begin(np_namespace, None, layout, head["precision"])
     state = moments._state
