@@ -158,7 +158,7 @@ def show(what: str, found: dict[str, float]) -> None:
     )
 
 
-def large(threads: int) -> None:
+def large() -> None:
     """4 models × 13 × 768 at 50,000 words in a process that may take 16 GB; data as float16, read from disk."""
     import lmkin
 
@@ -169,13 +169,13 @@ def large(threads: int) -> None:
             np.save(path, X)
             layers[name] = np.load(path, mmap_mode="r")
         del X
-        for intervals in (False, True):
+        jobs = ((PAPER, False), (["ckasim", "neuronsim"], True))
+        for measures, intervals in jobs:
             begun = time.perf_counter()
-            lmkin.similarities(
-                layers, PAPER, intervals=intervals, memory="12GB", say=print, progress=None
-            )
+            lmkin.similarities(layers, measures, intervals=intervals, memory="12GB", say=print)
             seconds = time.perf_counter() - begun
-            print(f"intervals {intervals}: {seconds:.0f} s, peak {peak():.1f} GB", flush=True)
+            what = f"{', '.join(measures)}{', ten-part intervals' if intervals else ''}"
+            print(f"{what}: {seconds:.0f} s, peak {peak():.1f} GB", flush=True)
 
 
 def main() -> None:
@@ -205,7 +205,7 @@ def main() -> None:
     }
     if arguments.large:
         os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
-        large(arguments.threads)
+        large()
     elif arguments.grow:
         for what, values in (
             ("layers", (4, 7, 13)),
