@@ -282,3 +282,51 @@ def test_a_killed_run_goes_on(model_folder, tmp_path: Path, capsys) -> None:
     stored = lmkin.load_result(out / "similarity.nc")
     np.testing.assert_allclose(stored["ckasim"], fresh["ckasim"], atol=2e-6)
     np.testing.assert_allclose(stored["ckasim_se"], fresh["ckasim_se"], atol=2e-6)
+
+
+def test_options_for_models_are_refused_for_what_is_stored(
+    bert: Path, tmp_path: Path, capsys
+) -> None:
+    corpus = lmkin.read_corpus("sample")[:60]
+    lmkin.moments([bert], corpus, progress=False).save(tmp_path / "m.safetensors")
+    for option in (("--limit", "5"), ("--pooling", "mean"), ("--untrained",), ("--layers", "0")):
+        code = call("similarity", tmp_path / "m.safetensors", "-o", tmp_path / "o", *option)
+        assert code == 1
+        assert option[0] in capsys.readouterr().err
+    (tmp_path / "file").write_text("")
+    assert call("similarity", tmp_path / "m.safetensors", "-o", tmp_path / "file") == 1
+    assert "is a file" in capsys.readouterr().err
+
+
+def test_a_second_run_leaves_nothing_of_the_first(bert: Path, tmp_path: Path) -> None:
+    corpus = lmkin.read_corpus("sample")[:60]
+    lmkin.moments([bert], corpus, progress=False).save(tmp_path / "m.safetensors")
+    for measures in ("neuronsim,svsim", "ckasim"):
+        assert call("similarity", tmp_path / "m.safetensors", "-o", tmp_path / "o", "-m", measures,
+                    "--neurons", "raw") == 0  # fmt: skip
+    assert not (tmp_path / "o" / "localization.csv").exists()
+    names = {p.name for p in (tmp_path / "o" / "charts").iterdir()}
+    assert names == {f"{k}-ckasim.{e}" for k in ("heatmap", "averages") for e in ("png", "svg")}
+
+
+def test_a_failing_measure_is_named_with_its_layers(bert: Path, tmp_path: Path, capsys) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import lmkin\n\n@lmkin.measure('failsim')\ndef failsim(X, Y):\n    raise ValueError('my own mistake')\n"
+    )
+    try:
+        code = call("similarity", bert, "-c", "sample", "--limit", 60, "-o", tmp_path / "o", "-m",
+                    "failsim", "--load", tmp_path / "mine.py")  # fmt: skip
+    finally:
+        lmkin.measures.forget("failsim")
+    error = " ".join(capsys.readouterr().err.split())
+    assert code == 1
+    assert "failsim failed for" in error
+    assert "ValueError: my own mistake" in error
+
+
+def test_the_report_gives_the_command(bert: Path, tmp_path: Path, monkeypatch) -> None:
+    arguments = ["similarity", str(bert), "-c", "sample", "--limit", "60", "-o", str(tmp_path / "o"), "-m", "ckasim",
+                 "--no-charts"]  # fmt: skip
+    monkeypatch.setattr(sys, "argv", ["lmkin", *arguments])
+    assert call(*arguments) == 0
+    assert "lmkin similarity" in (tmp_path / "o" / "report.html").read_text()

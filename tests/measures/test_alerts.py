@@ -106,3 +106,12 @@ def test_values_too_large_to_square_are_refused() -> None:
     ):
         with pytest.raises(lmkin.LmkinError, match="Divide the rows by a constant"):
             call()
+
+
+def test_few_parts_and_none() -> None:
+    layers = {"a/0": plain(), "b/0": plain(seed=1)}
+    said = lmkin.similarities(layers, "ckasim", parts=3).attrs["alerts"]
+    assert [a.partition(":")[0] for a in said] == ["Few parts"]
+    said = lmkin.similarities(lmkin.Moments().update(layers), "ckasim").attrs["alerts"]
+    assert [a.partition(":")[0] for a in said] == ["No parts"]
+    assert lmkin.similarities(layers, "ckasim", parts=5).attrs["alerts"] == []

@@ -120,3 +120,29 @@ def test_a_ragged_result_is_nan_where_a_model_has_no_layer(result: xr.Dataset) -
             exists = np.array([[n < has[y] and layer < has[x] for n in range(3)] for y in NASTY])
             assert (np.isfinite(row) == exists).all()
             assert (result.neuronsim_match.values[m, layer][~exists] == -1).all()
+
+
+def test_one_table_is_saved_with_its_errors(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    layers = {"a/0": random.normal(size=(90, 3)), "b/0": random.normal(size=(90, 4))}
+    table = lmkin.similarity(layers, "neuronsim", parts=6)
+    lmkin.save_result(table, tmp_path / "s.nc")
+    back = lmkin.load_result(tmp_path / "s.nc")
+    np.testing.assert_array_equal(back["neuronsim"], table)
+    np.testing.assert_array_equal(back["se"], table.se)
+    np.testing.assert_array_equal(back["match"], table.attrs["match"])
+    lmkin.save_result(table, tmp_path / "s.csv")
+    with pytest.raises(lmkin.LmkinError, match=r"load the \.nc file"):
+        lmkin.load_result(tmp_path / "s.csv")
+
+
+def test_a_report_from_python(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    result = lmkin.similarities({"a/0": random.normal(size=(90, 3))}, "ckasim")
+    assert lmkin.report(result, str(tmp_path / "page.html")).stat().st_size > 100_000
+    assert (
+        lmkin.report(result, str(tmp_path / "all"), charts=False)
+        == tmp_path / "all" / "report.html"
+    )
+    with pytest.raises(lmkin.LmkinError, match=r"lmkin\.similarities"):
+        lmkin.report(result["ckasim"], tmp_path / "page.html")

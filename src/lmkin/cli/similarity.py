@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -215,6 +217,15 @@ def command(
         "max_length": max_length,
         "batch_tokens": batch_tokens,
     }
+    if out is not None and out.exists() and not out.is_dir():
+        raise LmkinError(f"{out} is a file; give the name of a folder with -o DIR.")
+    if corpus is None:
+        _refuse_unused(
+            {"--limit": limit, "--format": format, "--option": option, "--names": names, "--pooling": pooling,
+             "--max-length": max_length, "--overlap": overlap, "--special-tokens": special_tokens,
+             "--batch-tokens": batch_tokens, "--untrained": untrained or None,
+             "--units": None if units == "word" else units, "--long": None if long == "window" else long}
+        )  # fmt: skip
     if threads is not None:
         _limit_threads(threads)
     source = _source(
@@ -243,6 +254,7 @@ def command(
     )
     from ..report import write_similarity
 
+    result.attrs["command"] = shlex.join(["lmkin", *(sys.argv[1:] or ["similarity"])])
     report = write_similarity(result, out, charts=charts)
     shutil.rmtree(unfinished, ignore_errors=True)
     seconds = time.perf_counter() - begun
@@ -282,9 +294,8 @@ def _source(
 
     called = _names(names, len(models))
     if corpus is None:
-        if names is not None:
-            raise LmkinError("--names is for models that run; stored activations have their names.")
         if len(models) == 1 and models[0].endswith(".safetensors"):
+            _refuse_unused({"--layers": None if rule["layers"] == "all" else rule["layers"]})
             return Moments.load(models[0])
         return row_source(models, parts=parts, layers=rule["layers"])
     with busy(f"Reading {corpus} …"):
@@ -300,6 +311,17 @@ def _source(
             say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
     with busy("Tokenizing and aligning words …"):
         return row_source(loaded, sentences, parts=parts, **rule)
+
+
+def _refuse_unused(given: dict[str, Any]) -> None:
+    """An error for options that say how models read a corpus, where none does."""
+    unused = [flag for flag, value in given.items() if value is not None]
+    if unused:
+        raise LmkinError(
+            f"{', '.join(unused)} {'is' if len(unused) == 1 else 'are'} for models that read a corpus "
+            "(--corpus); what is "
+            f"stored stays as it was made."
+        )
 
 
 def _names(names: str | None, count: int) -> list[str | None]:

@@ -9,6 +9,11 @@ import xarray as xr
 from rich.markup import escape
 from rich.table import Table
 
+_CAPTION = (
+    "mean: over all layers of x and y; value: of the two most alike, ± its standard error. "
+    "Measures that are not symmetric say how much of x is found in y."
+)
+
 
 def similarity_table(result: xr.Dataset) -> Table:
     """For every pair of models and every measure: the mean over layers, and the two layers that are most alike."""
@@ -16,7 +21,12 @@ def similarity_table(result: xr.Dataset) -> Table:
     if "scaling" in result.dims:
         title += "; neurons as they are"
     table = Table(
-        title=title, title_justify="left", box=None, pad_edge=False, caption_justify="left"
+        title=title,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        caption=_CAPTION,
+        caption_justify="left",
     )
     table.add_column("x", overflow="fold")
     table.add_column("y", overflow="fold")
@@ -51,10 +61,19 @@ def similarity_data(result: xr.Dataset) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for i, a in enumerate(models):
         for b in models[i:]:
-            for name in names:
-                both = [(a, b)] if first[name].attrs["symmetric"] or a == b else [(a, b), (b, a)]
-                rows += [_pair(first, name, x, y) for x, y in both]
+            if a == b and _layers_of(first, names[0], a) < 2 and len(models) > 1:
+                continue  # one layer with itself says nothing
+            rows += [_pair(first, name, a, b) for name in names]
+            if a != b:
+                rows += [
+                    _pair(first, name, b, a) for name in names if not first[name].attrs["symmetric"]
+                ]
     return {"n": int(result.attrs["n"]), "units": result.attrs["units"], "pairs": rows}
+
+
+def _layers_of(result: xr.Dataset, name: str, model: str) -> int:
+    own = result[name].sel(model_x=model, model_y=model).transpose("layer_x", "layer_y").values
+    return int(np.isfinite(np.diag(own)).sum())
 
 
 def _pair(result: xr.Dataset, name: str, a: str, b: str) -> dict[str, Any]:

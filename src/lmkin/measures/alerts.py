@@ -14,6 +14,7 @@ FEW = 10
 ROGUE = 0.1
 """Share of a layer's variance from which one neuron decides what CKA says."""
 ONE_COMPONENT = 0.99
+FEW_PARTS = 5
 DRIFT = 0.25
 """Mean change of variance against that of the reference, from which a correction to first order is not enough."""
 
@@ -36,6 +37,7 @@ def find_alerts(
     *,
     held_out: bool = False,
     standardized: bool = False,
+    parts: int | None = None,
 ) -> list[Alert]:
     """All alerts of a comparison; layers of a model with the same trap share one."""
     measures = list(measures)
@@ -47,6 +49,7 @@ def find_alerts(
         *_dropped(info),
         *_repeated(info, sides[0].n),
         *_drifted(sides, measures, standardized),
+        *_parts(parts),
     ]
 
 
@@ -65,7 +68,8 @@ def _few_units(sides: Sequence[Side], measures: Sequence[Measure], held_out: boo
         Alert(
             "Few units",
             f"{n:,} units for {d:,} neurons. In-sample, {', '.join(inflated)} {'is' if len(inflated) == 1 else 'are'} "
-            f"too high: two unrelated layers of this size would reach about {chance:.2f} in mixedsim. {remedy}; "
+            f"too high: {d:,} unrelated neurons predict another with a correlation of about {chance:.2f} "
+            f"by chance. {remedy}; "
             f"unbiased ckasim is safe.",
         )
     ]
@@ -192,6 +196,23 @@ def _drifted(sides: Sequence[Side], measures: Sequence[Measure], standardized: b
         )
         for model, layers in found.items()
     ]
+
+
+def _parts(parts: int | None) -> list[Alert]:
+    if parts is None or parts >= FEW_PARTS:
+        return []
+    if parts < 2:
+        text = (
+            "the rows are not in parts, so there are no intervals. Name parts when rows are added "
+            "(update(…, part=…)), or "
+            "ask for some (parts=10)."
+        )
+    else:
+        text = (
+            f"the intervals come from {parts} parts. With fewer than {FEW_PARTS} they are wide and uncertain "
+            f"themselves; take more text, or more parts of it (parts=10)."
+        )
+    return [Alert("Few parts" if parts > 1 else "No parts", text)]
 
 
 def _place(side: Side) -> tuple[str, int]:

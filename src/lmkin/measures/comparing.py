@@ -39,6 +39,10 @@ def similarity(source: Any, measure: str = "ckasim", **options: Any) -> xr.DataA
     >>> sim.sel(x="a/0", y="a/0").item()
     1.0
     """
+    if not isinstance(measure, str) or "," in measure or measure == "all":
+        raise MeasureError(
+            f"similarity takes the name of one measure; got {measure!r}. lmkin.similarities takes several."
+        )
     info = measure_info(measure)
     if options.get("standardize", False) == "both":
         raise MeasureError("One table has one scaling: standardize is True or False here.")
@@ -183,6 +187,7 @@ def _finish(
         outcome.info,
         held_out=settings.held_out,
         standardized=True in settings.scalings,
+        parts=max(len(sizes), 1) if settings.intervals else None,
     )
     attrs = {
         "n": outcome.n,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MeasureError
+from ..errors import LmkinError, MeasureError
 from ..moments.arrays import to_numpy
 from .from_rows import RowSide
 from .pair import Pair, Side
@@ -52,13 +52,17 @@ class Task:
 
     def __call__(self, pair: Pair) -> tuple[float, dict[str, Any]]:
         """The value of a pair, and details."""
-        if self.measure.needs == "rows":
-            assert isinstance(pair.x, RowSide)
-            assert isinstance(pair.y, RowSide)
-            X, Y = (side.rows(True) if self.standardized else side.raw for side in (pair.x, pair.y))
-            result = self.measure.function(X, Y, **self.options)
-        else:
-            result = self.measure.function(pair, **self.options)
+        try:
+            result = self._call(pair)
+        except LmkinError:
+            raise
+        except Exception as error:
+            if self.measure.function.__module__.startswith("lmkin."):
+                raise
+            raise MeasureError(
+                f"The measure {self.measure.name} failed for {pair.x.name} and {pair.y.name}: {type(error).__name__}: "
+                f"{error}. Mend it, or leave it out."
+            ) from error
         scored = result if isinstance(result, Scored) else Scored(result, {})
         try:
             value = float(scored.value)
@@ -71,6 +75,14 @@ class Task:
                 f"{self.measure.name} gives {value} for {pair.x.name} and {pair.y.name}."
             )
         return value, scored.details
+
+    def _call(self, pair: Pair) -> Any:
+        if self.measure.needs != "rows":
+            return self.measure.function(pair, **self.options)
+        assert isinstance(pair.x, RowSide)
+        assert isinstance(pair.y, RowSide)
+        X, Y = (side.rows(True) if self.standardized else side.raw for side in (pair.x, pair.y))
+        return self.measure.function(X, Y, **self.options)
 
 
 def tasks_for(

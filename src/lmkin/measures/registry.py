@@ -99,6 +99,8 @@ def measure(
     1.0
     >>> lmkin.measures.forget("meansim")
     """
+    if callable(name):
+        raise MeasureError("Give the measure a name: @lmkin.measure('mysim'), with parentheses.")
     if needs not in NEEDS:
         raise MeasureError(f"needs is one of {', '.join(NEEDS)}; got {needs!r}.")
     declared = set(invariances)

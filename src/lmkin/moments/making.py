@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..activations import Activations, open_activations
 from ..corpus import Corpus, read_corpus
 from ..errors import MomentsError
@@ -179,9 +181,13 @@ def _activations(each: Any) -> Activations:
         return each
     if isinstance(each, str | Path) and (Path(each) / "manifest.json").is_file():
         return open_activations(each)
-    what = f"{each!r}" if isinstance(each, str | Path) else type(each).__name__
+    if isinstance(each, np.ndarray) or hasattr(each, "__array__"):
+        raise MomentsError("Arrays need names: give a dict such as {'model/layer': array}.")
+    what = f"{str(each)!r}" if isinstance(each, str | Path) else type(each).__name__
     raise MomentsError(
-        f"{what} is neither activations nor a folder of them. If it is a model, give a corpus for it to read."
+        f"{what} is neither activations nor a folder of them. If it is a model, give a corpus for it to "
+        "read (corpus=…; on "
+        f"the command line --corpus)."
     )
 
 

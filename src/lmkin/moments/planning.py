@@ -92,11 +92,14 @@ def plan_moments(
         }
         raise MomentsError(f"The route {chosen!r} is not possible here: {why[chosen]}.")
     if needs[chosen] > budget:
+        sizes = " or ".join(f"{human_bytes(size)} ({ROUTES[r]})" for r, size in needs.items())
+        fewer = ""
+        if parts > 1:
+            fewer = ", do without intervals (under a third of the memory) or with fewer parts"
         raise MomentsError(
-            f"{len(widths)} layers with {wide:,} neurons in all need "
-            f"{' or '.join(f'{human_bytes(s)} ({ROUTES[r]})' for r, s in needs.items())}; the budget is "
-            f"{human_bytes(budget)}. Compare fewer layers (layers='0,6,12'), give up intervals (a fifth of the memory) "
-            f"or take fewer parts, or raise the budget (memory='16GB', on the command line --memory 16GB)."
+            f"{len(widths)} layers with {wide:,} neurons in all need {sizes}; the budget is {human_bytes(budget)}. "
+            f"Compare fewer layers (layers='0,6,12'; on the command line --layers 0,6,12){fewer}, or raise the budget "
+            f"(memory='16GB', --memory 16GB)."
         )
     return Plan(chosen, needs, budget, n, wide, len(widths), parts)
 

@@ -1,7 +1,8 @@
 """What is shown: charts, and the HTML report that holds them."""
 
+from ..rooms import make_callable
 from .charts import save_picture
-from .folder import write_similarity
+from .folder import report, write_similarity
 from .page import Chapter, Figure, Option, Report, Switch, Table
 from .similarity import save_charts, similarity_charts, similarity_report
 
@@ -12,9 +13,11 @@ __all__ = [
     "Report",
     "Switch",
     "Table",
+    "report",
     "save_charts",
     "save_picture",
     "similarity_charts",
     "similarity_report",
     "write_similarity",
 ]
+make_callable(__name__, report)

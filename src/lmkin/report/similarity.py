@@ -196,7 +196,10 @@ def _reproduction_chapter(view: View) -> Chapter:
     attrs = view.dataset.attrs
     return Chapter(
         "Reproduction",
-        paragraphs=["Everything that these numbers depend on."],
+        paragraphs=[
+            *([str(attrs["command"])] if attrs.get("command") else []),
+            "Everything that these numbers depend on.",
+        ],
         tables=[Table(measure_table(view))],
         details=[
             ("Provenance", json_of(attrs.get("provenance", "{}"))),

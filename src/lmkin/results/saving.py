@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from ..errors import LmkinError
@@ -14,12 +15,14 @@ from ..interchange.atomic import replacing
 _JSON = "json:"
 
 
-def save_result(result: xr.Dataset, path: str | Path) -> None:
+def save_result(result: xr.Dataset | xr.DataArray, path: str | Path) -> None:
     """Write a result as netCDF (classic format, which every tool reads) or, by the extension, as CSV.
 
     The CSV has one line for every pair of layers that exists, and one column for every number.
     """
     path = Path(path)
+    if isinstance(result, xr.DataArray):
+        result = _as_dataset(result)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".csv":
         flat = result.drop_vars([n for n, v in result.items() if {"neuron", "part"} & set(v.dims)])
@@ -44,6 +47,10 @@ def load_result(path: str | Path) -> xr.Dataset:
     path = Path(path)
     if not path.is_file():
         raise LmkinError(f"There is no file {path}.")
+    if path.suffix == ".csv":
+        raise LmkinError(
+            f"{path} is a table for people; load the .nc file, or read the table with pandas."
+        )
     try:
         with xr.open_dataset(path, engine="scipy") as stored:
             result = stored.load()
@@ -52,6 +59,20 @@ def load_result(path: str | Path) -> xr.Dataset:
     result.attrs = {k: _back(v) for k, v in result.attrs.items()}
     for name in result.variables:
         result[name].attrs = {k: _back(v) for k, v in result[name].attrs.items()}
+    return result
+
+
+def _as_dataset(table: xr.DataArray) -> xr.Dataset:
+    """One measure's table with its errors as variables; arrays among the attributes become variables too."""
+    arrays = {k: v for k, v in table.attrs.items() if isinstance(v, np.ndarray)}
+    plain = table.assign_attrs({}).copy()
+    plain.attrs = {k: v for k, v in table.attrs.items() if k not in arrays}
+    result = plain.to_dataset(name=str(table.name or "similarity")).reset_coords(
+        [c for c in table.coords if c in ("se", "low", "high", "null_mean", "p", "p_max")]
+    )
+    for name, array in arrays.items():
+        dims = ("part", "x", "y") if name == "without" else ("x", "y", "neuron")
+        result[name] = (dims, array)
     return result
 
 
