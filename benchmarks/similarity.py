@@ -172,7 +172,7 @@ def large() -> None:
         jobs = ((PAPER, False), (["ckasim", "neuronsim"], True))
         for measures, intervals in jobs:
             begun = time.perf_counter()
-            lmkin.similarities(layers, measures, intervals=intervals, memory="12GB", say=print)
+            lmkin.similarities(layers, measures, intervals=intervals, memory="14GB", say=print)
             seconds = time.perf_counter() - begun
             what = f"{', '.join(measures)}{', ten-part intervals' if intervals else ''}"
             print(f"{what}: {seconds:.0f} s, peak {peak():.1f} GB", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import sys
@@ -217,8 +218,8 @@ def command(
         "max_length": max_length,
         "batch_tokens": batch_tokens,
     }
-    if out is not None and out.exists() and not out.is_dir():
-        raise LmkinError(f"{out} is a file; give the name of a folder with -o DIR.")
+    if out is not None and not dry_run:
+        _require_folder(out)
     if corpus is None:
         _refuse_unused(
             {"--limit": limit, "--format": format, "--option": option, "--names": names, "--pooling": pooling,
@@ -294,7 +295,7 @@ def _source(
 
     called = _names(names, len(models))
     if corpus is None:
-        if len(models) == 1 and models[0].endswith(".safetensors"):
+        if len(models) == 1 and Path(models[0]).is_file():
             _refuse_unused({"--layers": None if rule["layers"] == "all" else rule["layers"]})
             return Moments.load(models[0])
         return row_source(models, parts=parts, layers=rule["layers"])
@@ -311,6 +312,20 @@ def _source(
             say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
     with busy("Tokenizing and aligning words …"):
         return row_source(loaded, sentences, parts=parts, **rule)
+
+
+def _require_folder(out: Path) -> None:
+    """An error, before anything is computed, if results cannot be written there."""
+    if out.exists() and not out.is_dir():
+        raise LmkinError(f"{out} is a file; give the name of a folder with -o DIR.")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LmkinError(
+            f"Cannot make the folder {out}: {error.strerror}. Give another one with -o DIR."
+        ) from error
+    if not os.access(out, os.W_OK):
+        raise LmkinError(f"Cannot write to {out}: no permission. Give another folder with -o DIR.")
 
 
 def _refuse_unused(given: dict[str, Any]) -> None:
@@ -360,8 +375,6 @@ def _dry_run(
 
 
 def _limit_threads(threads: int) -> None:
-    import os
-
     os.environ["OMP_NUM_THREADS"] = str(threads)
     import torch
     from threadpoolctl import threadpool_limits

@@ -11,7 +11,7 @@ import xarray as xr
 
 from .. import __version__
 from ..errors import MeasureError, did_you_mean
-from ..moments import Moments, plan_moments, row_source
+from ..moments import Moments, RowSource, plan_moments, row_source
 from ..results.intervals import jackknife, spread_of_folds
 from ..results.labelled import Entry, Labels, as_dataset, as_matrix, plain
 from .alerts import find_alerts
@@ -19,8 +19,11 @@ from .evaluation import Scores, tasks_for
 from .null import Null
 from .registry import Measure, check_options, choose_measures, measure_info
 from .routes import ROUTES, Outcome, from_moments
-from .settings import Settings
+from .settings import Settings, check_settings, refuse
 
+_OF_SOURCES = (
+    "corpus", "parts", "layers", "units", "pooling", "rows", "precision", "route", "memory", "batch_tokens",
+)  # fmt: skip
 FEWEST = 4
 """Units that unbiased estimates need, also where a part is left out."""
 SCALINGS = {False: "raw", True: "standardized"}
@@ -102,21 +105,23 @@ def _compare(source: Any, measures: list[Measure], options: dict[str, Any]) -> _
     known = Settings.__dataclass_fields__
     settings = Settings(**{k: v for k, v in options.items() if k in known})
     own = {k: v for k, v in options.items() if k not in known}
-    try:
-        check_options(measures, own)
-    except MeasureError as error:
-        name = next(k for k in own if not any(k in m.options for m in measures))
-        near = did_you_mean(name, [*known, *{o for m in measures for o in m.options}])
-        raise MeasureError(f"{str(error).partition('. ')[0]}. {near}") from None
-    if not 0 < settings.level < 1:
-        raise MeasureError(f"level is a share between 0 and 1, such as 0.95; got {settings.level}.")
-    if settings.rows < 0:
-        raise MeasureError(f"rows is a number of rows to keep, 0 or more; got {settings.rows}.")
+    unknown = [name for name in own if not any(name in m.options for m in measures)]
+    if unknown:
+        of = ", ".join(m.name for m in measures)
+        near = did_you_mean(unknown[0], [*known, *{o for m in measures for o in m.options}])
+        raise MeasureError(f"No option {unknown[0]!r} of {of}. {near}")
+    check_options(measures, own)
+    check_settings(settings, measures)
     tasks = tasks_for(measures, own, settings.scalings)
     if isinstance(source, Moments):
+        refuse(options, _OF_SOURCES, "these moments are made already")
         return _finish(from_moments(source, tasks, settings), measures, own, settings)
     single = isinstance(settings.parts, int | np.integer) and settings.parts <= 1
     wants_parts = (settings.intervals or settings.held_out) and not single
+    if isinstance(source, Mapping | RowSource) and settings.corpus is not None:
+        raise MeasureError(
+            "A corpus is for models to read; arrays and activations are read already."
+        )
     found = row_source(
         source, settings.corpus, parts=settings.parts if wants_parts else 1, **settings.rule()
     )

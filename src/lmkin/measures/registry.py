@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from ..errors import MeasureError, did_you_mean
+from .options import check_value
 
 INVARIANCES = ("shift", "scale", "neuron-scale", "sign", "permutation", "rotation", "linear")
 _IMPLIED = {
@@ -108,12 +109,14 @@ def measure(
         raise MeasureError(f"Unknown invariance {unknown!r}. {did_you_mean(unknown, INVARIANCES)}")
     for each in list(declared):
         declared.update(_IMPLIED.get(each, ()))
-    if not name.isidentifier():
+    if not isinstance(name, str) or not name.isidentifier():
         raise MeasureError(
             f"A measure's name is made of letters, digits and underscores; got {name!r}."
         )
 
     def register(function: Function) -> Function:
+        if not callable(function):
+            raise MeasureError(f"A measure is a function; got {type(function).__name__}.")
         if not function.__module__.startswith(f"{__package__}.catalogue"):
             _load_own()  # so that a name of ours cannot be taken before ours is there
         if name in _measures and not replace:
@@ -182,6 +185,8 @@ def measure_names() -> list[str]:
 
 def choose_measures(names: str | Iterable[str]) -> list[Measure]:
     """Measures from ``"all"``, one name, names with commas, or a list."""
+    if not isinstance(names, str) and not isinstance(names, Iterable):
+        raise MeasureError(f"measures is 'all', a name, or a list of names; got {names!r}.")
     if isinstance(names, str):
         names = measure_names() if names == "all" else [n.strip() for n in names.split(",")]
     chosen = [measure_info(name) for name in dict.fromkeys(names)]
@@ -191,13 +196,17 @@ def choose_measures(names: str | Iterable[str]) -> list[Measure]:
 
 
 def check_options(measures: Iterable[Measure], options: dict[str, Any]) -> None:
-    """An error for an option that none of the measures has."""
+    """An error for an option that none of the measures has, or for a value that it cannot have."""
     measures = list(measures)
     known = sorted({o for m in measures for o in m.options})
     for option in options:
         if option not in known:
             of = ", ".join(m.name for m in measures)
             raise MeasureError(f"No option {option!r} of {of}. {did_you_mean(option, known)}")
+        if any(
+            option in m.options and m.function.__module__.startswith("lmkin.") for m in measures
+        ):
+            check_value(option, options[option])
 
 
 def options_of(measure: Measure, options: dict[str, Any]) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..corpus import Corpus
 from ..errors import MeasureError
 from ..moments.parts import PARTS
 from ..moments.sample import ROWS
+from .registry import Measure
 
 
 @dataclass(frozen=True)
@@ -60,3 +62,31 @@ class Settings:
             "long", "overlap", "max_length",
         )  # fmt: skip
         return {name: getattr(self, name) for name in names}
+
+
+def check_settings(settings: Settings, measures: Sequence[Measure]) -> None:
+    """An error for settings that make no sense, before anything is computed."""
+    level = settings.level
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise MeasureError(f"level is a share between 0 and 1, such as 0.95; got {level!r}.")
+    for name in ("rows", "seed", "null"):
+        value = getattr(settings, name)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise MeasureError(f"{name} is a whole number, 0 or more; got {value!r}.")
+    for name in ("intervals", "held_out"):
+        if not isinstance(getattr(settings, name), bool | np.bool_):
+            raise MeasureError(f"{name} is True or False; got {getattr(settings, name)!r}.")
+    if isinstance(settings.parts, int | np.integer) and settings.parts < 0:
+        raise MeasureError(f"parts is a number of parts, such as 10; got {settings.parts}.")
+    if settings.held_out and not any(m.fitted for m in measures):
+        names = ", ".join(m.name for m in measures)
+        raise MeasureError(
+            f"held_out is for measures that fit something: mixedsim, svsim, pwsim. Nothing is fitted in {names}."
+        )
+
+
+def refuse(options: Mapping[str, Any], names: Sequence[str], why: str) -> None:
+    """An error for options that would have no effect."""
+    unused = [name for name in names if options.get(name) is not None]
+    if unused:
+        raise MeasureError(f"{', '.join(unused)} would have no effect: {why}.")

@@ -105,6 +105,10 @@ class Layout:
 
 def named_blocks(blocks: Mapping[Any, Any]) -> dict[Group, Any]:
     """The same arrays by group; an error where two names mean the same."""
+    if not isinstance(blocks, Mapping):
+        raise MomentsError(
+            f"Rows come as a dict {{'model/layer': array}}; got {type(blocks).__name__}."
+        )
     named: dict[Group, Any] = {}
     for key, block in blocks.items():
         group = as_group(key)

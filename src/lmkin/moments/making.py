@@ -10,7 +10,7 @@ import numpy as np
 
 from ..activations import Activations, open_activations
 from ..corpus import Corpus, read_corpus
-from ..errors import MomentsError
+from ..errors import MomentsError, did_you_mean
 from ..models import LanguageModel, UnitRule, load_model
 from ..progress import progress_bar
 from .accumulator import CHUNK
@@ -21,6 +21,9 @@ from .parts import PARTS
 from .running import ModelSource
 from .sample import ROWS
 from .sources import ActivationSource, ArraySource, RowSource
+
+_RULE = ("first_token", "special_tokens", "long", "overlap", "max_length")
+_OWN = ("parts", "layers", "units", "pooling", "precision", "rows", "seed", "batch_tokens")
 
 
 def moments(
@@ -144,6 +147,9 @@ def row_source(
     **rule: Any,
 ) -> RowSource:
     """The rows of arrays, activations, or models with a corpus."""
+    for name in rule:
+        if name not in _RULE:
+            raise MomentsError(f"Unknown option {name!r}. {did_you_mean(name, [*_RULE, *_OWN])}")
     if isinstance(source, RowSource):
         return source
     if isinstance(source, Mapping):
@@ -157,6 +163,8 @@ def row_source(
         return ArraySource(source, parts)
     if isinstance(source, str | Path | LanguageModel | Activations):
         source = [source]
+    if isinstance(source, np.ndarray):
+        raise MomentsError("Arrays need names: give a dict such as {'model/layer': array}.")
     if not isinstance(source, Sequence) or not source:
         raise MomentsError(
             "Rows come from a dict {'model/layer': array}, a list of activations, or a list of models with a corpus; "

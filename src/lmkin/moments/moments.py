@@ -242,6 +242,8 @@ class Moments:
         ``standardize``) are exact if both have the same ``reference``, and else follow the change of unit to first
         order.
         """
+        if not isinstance(other, Moments):
+            raise MomentsError(f"Moments merge with moments; got {type(other).__name__}.")
         full = [m for m in (self, other) if m._state is not None]
         keep = all(m.keep_parts for m in full)
         # In the origin and unit of the larger: a few rows know little of either.

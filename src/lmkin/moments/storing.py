@@ -55,9 +55,12 @@ def save_moments(moments: Moments, path: Path) -> None:
         "info": moments.info,
     }
     plain = {name: np.ascontiguousarray(to_numpy(array)) for name, array in arrays.items()}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        save_file(plain, temporary, metadata={"lmkin-moments": json.dumps(head)})
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as temporary:
+            save_file(plain, temporary, metadata={"lmkin-moments": json.dumps(head)})
+    except (OSError, SafetensorError) as error:
+        raise MomentsError(f"Cannot write {path}: {error}. Is there room on the disk?") from error
 
 
 def load_moments(path: Path) -> Moments:

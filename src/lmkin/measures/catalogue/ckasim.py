@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ...errors import MeasureError, did_you_mean
+from ...errors import MeasureError
+from ..options import check_value
 from ..pair import Pair
 from ..registry import measure
-
-ESTIMATORS = ("unbiased", "biased")
 
 
 @measure(
@@ -34,10 +33,7 @@ def ckasim(pair: Pair, *, estimator: str = "unbiased") -> float:
     which is 0 on average for unrelated layers, and may be negative; the biased value grows with neurons / units
     (0.60 at 768 neurons and 512 units).
     """
-    if estimator not in ESTIMATORS:
-        raise MeasureError(
-            f"Unknown estimator {estimator!r}. {did_you_mean(estimator, ESTIMATORS)}"
-        )
+    check_value("estimator", estimator)
     if estimator == "unbiased" and pair.n < 4:
         raise MeasureError(
             f"Unbiased CKA needs four units at least; there are {pair.n}. Use estimator='biased', or more units."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import MeasureError, did_you_mean
+from ...errors import MeasureError
 from ..from_rows import RowPair, RowSide
+from ..options import check_value
 from ..registry import measure
-from .ckasim import ESTIMATORS
 
 
 @measure(
@@ -28,10 +28,7 @@ def rbfcka(pair: RowPair, *, bandwidth: float = 1.0, estimator: str = "unbiased"
     σ is ``bandwidth`` times the median distance of a layer's units, so that scale does not matter. The estimator is
     that of `ckasim`. It costs n², so it is computed on a seeded sample of the units.
     """
-    if estimator not in ESTIMATORS:
-        raise MeasureError(
-            f"Unknown estimator {estimator!r}. {did_you_mean(estimator, ESTIMATORS)}"
-        )
+    check_value("estimator", estimator)
     if not bandwidth > 0:
         raise MeasureError(f"bandwidth is a multiple of the median distance; got {bandwidth}.")
     if pair.n < 4:
