@@ -170,10 +170,15 @@ def test_a_measure_of_ones_own(bert: Path, tmp_path: Path, capsys) -> None:
 
 def test_dry_run_computes_nothing(bert: Path, gpt: Path, capsys) -> None:
     assert call("similarity", bert, gpt, "-c", "sample", "--limit", 60, "--dry-run") == 0
-    assert "Nothing is computed" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "Nothing is computed" in said
+    assert "for the models" in said
     code = call("similarity", bert, gpt, "-c", "sample", "--limit", 60, "--dry-run", "--json")
     assert code == 0
-    assert json.loads(capsys.readouterr().out)["route"] == "joint"
+    data = json.loads(capsys.readouterr().out)
+    assert data["route"] == "joint"
+    assert data["seconds_models"] >= 0
+    assert data["seconds_measures"] > 0
 
 
 @pytest.mark.parametrize(

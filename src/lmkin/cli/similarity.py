@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import shutil
 import sys
@@ -13,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import LmkinError
+from .machine import limit_threads, require_folder
 from .measures import Load, load_files
 from .options import (
     AsJson,
@@ -37,7 +37,9 @@ from .options import (
     Verbose,
     format_options,
 )
-from .output import busy, format_seconds, print_json, print_table, say, say_warning, set_verbosity
+from .output import format_seconds, print_json, print_table, say, say_warning, set_verbosity
+from .planning import say_plan
+from .sources import read_source, refuse_unused
 from .tables import similarity_data, similarity_table
 
 _MEASURE = "Measures"
@@ -219,22 +221,23 @@ def command(
         "batch_tokens": batch_tokens,
     }
     if out is not None and not dry_run:
-        _require_folder(out)
+        require_folder(out)
     if corpus is None:
-        _refuse_unused(
+        refuse_unused(
             {"--limit": limit, "--format": format, "--option": option, "--names": names, "--pooling": pooling,
              "--max-length": max_length, "--overlap": overlap, "--special-tokens": special_tokens,
              "--batch-tokens": batch_tokens, "--untrained": untrained or None,
              "--units": None if units == "word" else units, "--long": None if long == "window" else long}
         )  # fmt: skip
     if threads is not None:
-        _limit_threads(threads)
-    source = _source(
+        limit_threads(threads)
+    source = read_source(
         models, corpus, untrained, names, limit, format, format_options(option), model_options, rule,
         parts if intervals or held_out else 1,
     )  # fmt: skip
     if dry_run:
-        _dry_run(source, parts if intervals or held_out else 1, neurons, memory, route, as_json)
+        count = parts if intervals or held_out else 1
+        say_plan(source, chosen, own, count, neurons, memory, route, null, as_json)
         return
     assert out is not None
     unfinished = out / _UNFINISHED
@@ -274,110 +277,3 @@ def command(
     for alert in alerts:
         say_warning(alert)
     say(f"Written to {out} in {format_seconds(seconds)}; open {report} in a browser.")
-
-
-def _source(
-    models: list[str],
-    corpus: str | None,
-    untrained: bool,
-    names: str | None,
-    limit: int | None,
-    format: str | None,
-    format_options: dict[str, Any],
-    model_options: dict[str, Any],
-    rule: dict[str, Any],
-    parts: int,
-) -> Any:
-    """Rows from models that run, from stored activations, or moments from a file."""
-    from ..corpus import read_corpus
-    from ..models import load_model
-    from ..moments import Moments, row_source
-
-    called = _names(names, len(models))
-    if corpus is None:
-        if len(models) == 1 and Path(models[0]).is_file():
-            _refuse_unused({"--layers": None if rule["layers"] == "all" else rule["layers"]})
-            return Moments.load(models[0])
-        return row_source(models, parts=parts, layers=rule["layers"])
-    with busy(f"Reading {corpus} …"):
-        sentences = read_corpus(corpus, format, **format_options)
-        if limit is not None:
-            sentences = sentences[:limit]
-    loaded = []
-    for spec, name in zip(models, called, strict=True):
-        twin = f"untrained {name}" if name else None
-        for each, title in [(spec, name), (f"untrained:{spec}@0", twin)][: 1 + untrained]:
-            with busy(f"Loading {each} …"):
-                loaded.append(load_model(each, name=title, **model_options))
-            say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
-    with busy("Tokenizing and aligning words …"):
-        return row_source(loaded, sentences, parts=parts, **rule)
-
-
-def _require_folder(out: Path) -> None:
-    """An error, before anything is computed, if results cannot be written there."""
-    if out.exists() and not out.is_dir():
-        raise LmkinError(f"{out} is a file; give the name of a folder with -o DIR.")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LmkinError(
-            f"Cannot make the folder {out}: {error.strerror}. Give another one with -o DIR."
-        ) from error
-    if not os.access(out, os.W_OK):
-        raise LmkinError(f"Cannot write to {out}: no permission. Give another folder with -o DIR.")
-
-
-def _refuse_unused(given: dict[str, Any]) -> None:
-    """An error for options that say how models read a corpus, where none does."""
-    unused = [flag for flag, value in given.items() if value is not None]
-    if unused:
-        raise LmkinError(
-            f"{', '.join(unused)} {'is' if len(unused) == 1 else 'are'} for models that read a corpus "
-            "(--corpus); what is "
-            f"stored stays as it was made."
-        )
-
-
-def _names(names: str | None, count: int) -> list[str | None]:
-    """The names that --names gives, one a model."""
-    if names is None:
-        return [None] * count
-    given: list[str | None] = [name.strip() or None for name in names.split(",")]
-    if len(given) != count:
-        raise LmkinError(
-            f"--names gives {len(given)} names for {count} models: one for each, with commas."
-        )
-    return given
-
-
-def _dry_run(
-    source: Any, parts: int, neurons: str, memory: str | None, route: str | None, as_json: bool
-) -> None:
-    from ..moments import Moments, plan_moments
-
-    if isinstance(source, Moments):
-        raise LmkinError("These are moments already: there is nothing to plan.")
-    plan = plan_moments(
-        source.widths,
-        source.n,
-        parts=min(parts, int(source.part.max()) + 1),
-        scalings=2 if neurons == "both" else 1,
-        memory=memory,
-        route=route,
-    )
-    if as_json:
-        print_json(
-            {"route": plan.route, "bytes": plan.needs, "budget": plan.budget, "units": plan.n}
-        )
-    else:
-        say(f"Nothing is computed. {plan}")
-
-
-def _limit_threads(threads: int) -> None:
-    os.environ["OMP_NUM_THREADS"] = str(threads)
-    import torch
-    from threadpoolctl import threadpool_limits
-
-    torch.set_num_threads(threads)
-    threadpool_limits(threads)

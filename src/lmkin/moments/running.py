@@ -10,6 +10,7 @@ import numpy as np
 
 from ..activations.extraction import Run, choose_layers, default_batch_tokens, extract, read_units
 from ..activations.manifest import make_manifest
+from ..activations.planning import plan_extraction
 from ..corpus import Corpus
 from ..errors import MomentsError
 from ..models import LanguageModel, UnitRule
@@ -121,6 +122,14 @@ class ModelSource(RowSource):
                     if Group(name, n) in wanted:
                         blocks[Group(name, n)] = array if whole else array[mine]
             yield part, blocks
+
+    def seconds(self) -> float:
+        """About how long the models run, from a few batches of each."""
+        corpus, rule, _, layers, batch_tokens = self._asked
+        return sum(
+            plan_extraction(model, corpus, rule, layers=layers, batch_tokens=batch_tokens).seconds
+            for model in self.models
+        )
 
     def to_read_again(self, folder: Path) -> RowSource:
         """Stored activations: each model runs once."""

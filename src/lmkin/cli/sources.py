@@ -1,0 +1,70 @@
+"""What a comparison reads: models that run, stored activations, or a file of moments."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ..errors import LmkinError
+from .output import busy, say
+
+
+def read_source(
+    models: list[str],
+    corpus: str | None,
+    untrained: bool,
+    names: str | None,
+    limit: int | None,
+    format: str | None,
+    format_options: dict[str, Any],
+    model_options: dict[str, Any],
+    rule: dict[str, Any],
+    parts: int,
+) -> Any:
+    """Rows from models that run, from stored activations, or moments from a file."""
+    from ..corpus import read_corpus
+    from ..models import load_model
+    from ..moments import Moments, row_source
+
+    called = _names(names, len(models))
+    if corpus is None:
+        if len(models) == 1 and Path(models[0]).is_file():
+            refuse_unused({"--layers": None if rule["layers"] == "all" else rule["layers"]})
+            return Moments.load(models[0])
+        return row_source(models, parts=parts, layers=rule["layers"])
+    with busy(f"Reading {corpus} …"):
+        sentences = read_corpus(corpus, format, **format_options)
+        if limit is not None:
+            sentences = sentences[:limit]
+    loaded = []
+    for spec, name in zip(models, called, strict=True):
+        twin = f"untrained {name}" if name else None
+        for each, title in [(spec, name), (f"untrained:{spec}@0", twin)][: 1 + untrained]:
+            with busy(f"Loading {each} …"):
+                loaded.append(load_model(each, name=title, **model_options))
+            say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
+    with busy("Tokenizing and aligning words …"):
+        return row_source(loaded, sentences, parts=parts, **rule)
+
+
+def refuse_unused(given: dict[str, Any]) -> None:
+    """An error for options that say how models read a corpus, where none does."""
+    unused = [flag for flag, value in given.items() if value is not None]
+    if unused:
+        raise LmkinError(
+            f"{', '.join(unused)} {'is' if len(unused) == 1 else 'are'} for models that read a corpus "
+            "(--corpus); what is "
+            f"stored stays as it was made."
+        )
+
+
+def _names(names: str | None, count: int) -> list[str | None]:
+    """The names that --names gives, one a model."""
+    if names is None:
+        return [None] * count
+    given: list[str | None] = [name.strip() or None for name in names.split(",")]
+    if len(given) != count:
+        raise LmkinError(
+            f"--names gives {len(given)} names for {count} models: one for each, with commas."
+        )
+    return given
