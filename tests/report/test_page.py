@@ -28,17 +28,14 @@ def heatmap(name: str = "a"):
         for i in (0, 1)
         for j in (0, 1)
     ]
-    return (
+    base = (
         alt.Chart(alt.InlineData(values=values))
         .transform_calculate(shown="kind == 'raw' ? datum.raw : datum.standardized")
-        .mark_rect()
-        .encode(
-            x=alt.X("column:O", title=one_line(f"layer of {name}")),
-            y="row:O",
-            color=alt.Color("shown:Q", legend=None),
-        )
-        .add_params(alt.param("kind", value="raw"))
+        .encode(x=alt.X("column:O", title=one_line(f"layer of {name}")), y="row:O")
     )
+    cells = base.mark_rect().encode(color=alt.Color("shown:Q", legend=None))
+    numbers = base.mark_text().encode(text=alt.Text("shown:Q", format=".2f"))
+    return alt.layer(cells, numbers).add_params(alt.param("kind", value="raw"))
 
 
 def specs_of(page):
@@ -73,7 +70,7 @@ def page(tmp_path):
 def test_text_from_models_and_corpora_is_escaped(page) -> None:
     text = page.read_text(encoding="utf-8")
     assert "<script>alert" not in text
-    title = specs_of(page)[0]["encoding"]["x"]["title"]
+    title = specs_of(page)[0]["layer"][0]["encoding"]["x"]["title"]
     assert title == "layer of " + NASTY.replace("\u2028", " ")
 
 
