@@ -127,8 +127,8 @@ class Snapshot:
         return block
 
     @cached_property
-    def _norms(self) -> list[tuple[Any, Any, Any, Any]]:
-        """For raw and standardized norms: u = w·mean by group, Σ a' by group, e, and the pairs but for 4 uᵀSu.
+    def _norms(self) -> list[tuple[Any, Any]]:
+        """For raw and standardized norms: u = w·mean by group, and Σ a'a' of the pairs but for 4 uᵀSu.
 
         With the mean m moved out, a' = a − 2 u·z + e.
         """
@@ -145,7 +145,7 @@ class Snapshot:
             outer = e[:, None] * (A - 2 * uf)[None, :]
             pairs = self._small("norm_pairs")[kind, ...] - 2 * (uP + uP.T) + outer + outer.T
             pairs = pairs + self.n * e[:, None] * e[None, :]
-            result.append((u, A - 2 * uf + self.n * e, e, pairs))
+            result.append((u, pairs))
         return result
 
     @cached_property
@@ -169,7 +169,7 @@ class Snapshot:
         ``scaled`` is ``scaled_cov(i, j)``, where it is known.
         """
         kind = int(standardized)
-        u, _, _, pairs = self._norms[kind]
+        u, pairs = self._norms[kind]
         ui, uj = u[self.layout.slices[i], i], u[self.layout.slices[j], j]
         mi, mj = self._mean[self.layout.slices[i]], self._mean[self.layout.slices[j]]
         xp = self.xp
@@ -186,10 +186,3 @@ class Snapshot:
         value *= float(units[i]) * float(units[j])
         value += float(one_side[i, j] * units[j] + one_side[j, i] * units[i])
         return value + float(both[i] * both[j]) / self.n
-
-    def norm_total(self, i: int, *, standardized: bool) -> float:
-        """Σ ‖x‖² over rows, centred."""
-        if standardized:
-            alive = self._spread[self.layout.slices[i]] > 0
-            return float(self.n * self.xp.sum(self.xp.astype(alive, self.xp.float64)))
-        return float(self._norms[0][1][i] * self._weights.units[0, i])

@@ -11,7 +11,6 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import LmkinError, did_you_mean
 from .intervals import Interval
 
 FloatArray = NDArray[np.float64]
@@ -147,19 +146,6 @@ _LONG = {
     "_p": "p-value, against shuffled units",
     "_p_max": "p-value, against the largest of all pairs of shuffled layers",
 }
-
-
-def matrix_of(result: xr.Dataset, measure: str, scaling: str | None = None) -> xr.DataArray:
-    """One measure of a Dataset as layers × layers, without the layers that models lack."""
-    if measure not in result:
-        names = [str(n) for n, v in result.items() if "summary" in v.attrs]
-        raise LmkinError(f"There is no {measure!r} in this result. {did_you_mean(measure, names)}")
-    table = result[measure]
-    if "scaling" in table.dims:
-        table = table.sel(scaling=scaling or "raw")
-    flat = table.stack(x=("model_x", "layer_x"), y=("model_y", "layer_y")).transpose("x", "y")
-    keep = np.flatnonzero(np.isfinite(np.diag(flat.values)))
-    return flat.isel(x=keep, y=keep)
 
 
 def _spread(labels: Labels, table: NDArray[Any], empty: Any = np.nan) -> NDArray[Any]:
