@@ -20,8 +20,9 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,11 @@ JOBS: dict[str, dict[str, Any]] = {
 
 def make_layers(
     models: int, layers: int, width: int, words: int, dtype: str = "float32"
-) -> dict[str, Any]:
+) -> Iterator[tuple[str, Any]]:
     """Layers like those of a model: shared directions, variances that fall off, an offset, a large neuron."""
     random = np.random.default_rng(0)
     shared = random.standard_normal((words, width), dtype=np.float32)
     decay = (np.arange(1, width + 1) ** -0.5).astype(np.float32)
-    result = {}
     for model in range(models):
         state = shared
         for layer in range(layers):
@@ -56,8 +56,7 @@ def make_layers(
             X = (state * decay) @ mix
             X += random.standard_normal(width, dtype=np.float32)
             X[:, 0] *= 8
-            result[f"model-{model}/{layer}"] = X.astype(dtype)
-    return result
+            yield f"model-{model}/{layer}", X.astype(dtype)
 
 
 def load_layers(stores: list[str], words: int) -> dict[str, Any]:
@@ -93,7 +92,8 @@ def child(order: dict[str, Any]) -> dict[str, float]:
     if order["stores"]:
         layers = load_layers(order["stores"], order["words"])
     else:
-        layers = make_layers(order["models"], order["layers"], order["width"], order["words"])
+        shape = (order[k] for k in ("models", "layers", "width", "words"))
+        layers = dict(make_layers(*shape))
     if order["job"] == "peer":
         return {"floor": floor_of(layers, order["repeats"]), "job": peer(layers), "peak": peak()}
     job = dict(JOBS[order["job"]])
@@ -112,32 +112,33 @@ def floor_of(layers: dict[str, Any], repeats: int) -> float:
 
 
 def peer(layers: dict[str, Any]) -> float:
-    """The straightforward way: every pair from raw data, timed on some pairs and scaled up to all."""
-    names = list(layers)
-    pairs = [(names[i], names[-1 - i]) for i in range(3)]
+    """The straightforward way, as published scripts do it: a decomposition of every layer, then pair by pair.
 
-    def left(X: Any) -> tuple[Any, Any]:
-        U, s, _ = np.linalg.svd(X - X.mean(0), full_matrices=False)
-        return U, s
-
+    In float32, with all cores. Layers are timed all; pairs some, scaled up to all.
+    """
     begun = time.perf_counter()
-    for a, b in pairs:
-        X, Y = (layers[n].astype(np.float64) for n in (a, b))
-        X, Y = X - X.mean(0), Y - Y.mean(0)
-        R = np.abs(np.corrcoef(X.T, Y.T)[: X.shape[1], X.shape[1] :])
+    known = []
+    for X in layers.values():
+        X = X - X.mean(0)
+        U, s, _ = np.linalg.svd(X, full_matrices=False)
+        count = int(np.searchsorted(np.cumsum(s**2) / (s**2).sum(), 0.99)) + 1
+        known.append((X, X / np.linalg.norm(X, axis=0), U, count, np.linalg.norm(X.T @ X)))
+    alone = time.perf_counter() - begun
+    some = [(i, (7 * i + 5) % len(known)) for i in range(0, len(known), 2)]
+    begun = time.perf_counter()
+    for i, j in some:
+        (X, A, U, k, x), (Y, B, V, m, y) = known[i], known[j]
+        R = np.abs(A.T @ B)
         R.max(1).mean(), R.max(0).mean()
-        (U, s), (V, t) = left(X), left(Y)
-        for P, Q in ((X, V), (Y, U)):
-            (np.linalg.norm(Q.T @ P, axis=0) / np.linalg.norm(P, axis=0)).mean()
-        k = np.searchsorted(np.cumsum(s**2) / (s**2).sum(), 0.99) + 1
-        m = np.searchsorted(np.cumsum(t**2) / (t**2).sum(), 0.99) + 1
+        for P, Q in ((A, V), (B, U)):
+            np.linalg.norm(Q.T @ P, axis=0).mean()
         L, rho, Rt = np.linalg.svd(U[:, :k].T @ V[:, :m], full_matrices=False)
         for H, P in ((U[:, :k] @ L, X), (V[:, :m] @ Rt.T, Y)):
             weights = np.abs(H.T @ P).sum(1)
             (weights * rho).sum() / weights.sum()
-        np.linalg.norm(X.T @ Y) ** 2 / (np.linalg.norm(X.T @ X) * np.linalg.norm(Y.T @ Y))
-    each = (time.perf_counter() - begun) / len(pairs)
-    return each * len(names) * (len(names) + 1) / 2
+        np.linalg.norm(X.T @ Y) ** 2 / (x * y)
+    each = (time.perf_counter() - begun) / len(some)
+    return alone + each * len(known) * (len(known) + 1) / 2
 
 
 def run(order: dict[str, Any], threads: int) -> dict[str, float]:
@@ -158,24 +159,42 @@ def show(what: str, found: dict[str, float]) -> None:
     )
 
 
+class OwnMemory(threading.Thread):
+    """The peak of the memory that is the process's own; mapped files, which the system may drop, do not count."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak = 0.0
+        self.start()
+
+    def run(self) -> None:
+        """Look at it, again and again."""
+        while True:
+            status = Path("/proc/self/status").read_text()
+            own = next(line for line in status.splitlines() if line.startswith("RssAnon"))
+            self.peak = max(self.peak, int(own.split()[1]) * 1024 / 1e9)
+            time.sleep(0.1)
+
+
 def large() -> None:
     """4 models × 13 × 768 at 50,000 words in a process that may take 16 GB; data as float16, read from disk."""
     import lmkin
 
+    resource.setrlimit(resource.RLIMIT_DATA, (16 * 10**9, 16 * 10**9))
     with tempfile.TemporaryDirectory(prefix="lmkin-bench-") as folder:
         layers = {}
-        for name, X in make_layers(4, 13, 768, 50_000, "float16").items():
+        for name, X in make_layers(4, 13, 768, 50_000, "float16"):
             path = Path(folder) / f"{name.replace('/', '-')}.npy"
             np.save(path, X)
             layers[name] = np.load(path, mmap_mode="r")
         del X
         jobs = ((PAPER, False), (["ckasim", "neuronsim"], True))
         for measures, intervals in jobs:
-            begun = time.perf_counter()
+            memory, begun = OwnMemory(), time.perf_counter()
             lmkin.similarities(layers, measures, intervals=intervals, memory="14GB", say=print)
             seconds = time.perf_counter() - begun
             what = f"{', '.join(measures)}{', ten-part intervals' if intervals else ''}"
-            print(f"{what}: {seconds:.0f} s, peak {peak():.1f} GB", flush=True)
+            print(f"{what}: {seconds:.0f} s, peak {memory.peak:.1f} GB", flush=True)
 
 
 def main() -> None:

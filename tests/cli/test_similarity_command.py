@@ -191,7 +191,7 @@ def test_dry_run_computes_nothing(bert: Path, gpt: Path, capsys) -> None:
         (("--memory", "lots"), "8GB"),
         (("--memory", "1kB"), "budget"),
         (("--neurons", "some"), "raw, standardized, both"),
-        (("--route", "around"), "joint, pairs, dual"),
+        (("--route", "around"), "panels, joint, pairs, dual"),
         (("--route", "pairs"), "two models or fewer"),
         (("--level", "95"), "between 0 and 1"),
         (("--load", "no-such-file.py"), "no file"),

@@ -283,13 +283,14 @@ def test_fewer_units_than_neurons(measure: Measure) -> None:
     low, high = measure.range
     tables = [
         lmkin.similarity({"x": X, "y": Y}, measure.name, intervals=False, route=route).values
-        for route in ("joint", "dual")
+        for route in ("joint", "dual", "panels")
     ]
     assert np.diag(tables[0]) == pytest.approx(1, abs=1e-9)
     assert low - 1e-9 <= tables[0].min() <= tables[0].max() <= high + 1e-9
     # Tied canonical correlations leave pwsim's weights open.
     close = 2e-3 if measure.name == "pwsim" else 1e-9
     assert tables[1] == pytest.approx(tables[0], abs=close)
+    assert tables[2] == pytest.approx(tables[0], abs=close)
 
 
 @every

@@ -68,6 +68,7 @@ def test_equals_the_definition(case: Case, name: str, options: dict[str, Any]) -
     plain = {"intervals": False, "progress": False, **options}
     found = {
         "dict": lmkin.similarity(layers, name, route="joint", **plain),
+        "panels": lmkin.similarity(layers, name, route="panels", **plain),
         "blocks": lmkin.similarity(in_odd_blocks(layers), name, **plain),
         "pairs": lmkin.similarity({**layers, "z": X[:, :2]}, name, route="pairs", **plain),
     }
@@ -118,8 +119,8 @@ def test_held_out_equals_the_definition(case: Case, name: str, options: dict[str
     X, Y = case.pair()
     parts = np.sort(np.arange(len(X)) ** 2 % 5)  # of unequal size
     expected = [held_out(name, X, Y, parts, **options), held_out(name, Y, X, parts, **options)]
-    routes = ["joint", "dual"] if len(X) < max(X.shape[1], Y.shape[1]) else ["joint"]
-    for route in routes:
+    few = len(X) < max(X.shape[1], Y.shape[1])
+    for route in ("joint", "panels", *(["dual"] if few else [])):
         table = lmkin.similarity(
             {"x": X, "y": Y}, name, held_out=True, parts=parts, route=route, **options
         )

@@ -20,6 +20,7 @@ def say_plan(
     as_json: bool,
 ) -> None:
     """Say what it would take: memory by the planner, time from a few batches and a few random layers."""
+    from ..measures.registry import needs_spectra
     from ..measures.timing import seconds_of_measures
     from ..moments import Moments, plan_moments
 
@@ -34,6 +35,9 @@ def say_plan(
         scalings=len(scalings),
         memory=memory,
         route=route,
+        double=source.double,
+        resident=source.resident,
+        spectra=needs_spectra(measures),
     )
     with busy("Timing a few batches and measures …"):
         reading = source.seconds()

@@ -164,7 +164,8 @@ def command(
     route: Annotated[
         str | None,
         typer.Option(
-            help="joint, pairs or dual. Default: the planner's choice.", rich_help_panel=_RUN
+            help="panels, joint, pairs or dual. Default: the planner's choice.",
+            rich_help_panel=_RUN,
         ),
     ] = None,
     batch_tokens: BatchTokens = None,

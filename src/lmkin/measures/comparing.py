@@ -17,7 +17,7 @@ from ..results.labelled import Entry, Labels, as_dataset, as_matrix, plain
 from .alerts import find_alerts
 from .evaluation import Scores, tasks_for
 from .null import Null
-from .registry import Measure, check_options, choose_measures, measure_info
+from .registry import Measure, check_options, choose_measures, measure_info, needs_spectra
 from .routes import ROUTES, Outcome, from_moments
 from .settings import Settings, check_settings, refuse
 
@@ -138,6 +138,8 @@ def _compare(source: Any, measures: list[Measure], options: dict[str, Any]) -> _
         route=settings.route,
         rows=settings.rows,
         double=found.double,
+        resident=found.resident,
+        spectra=needs_spectra(measures),
     )
     if settings.say is not None:
         settings.say(str(plan))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -15,10 +12,11 @@ from numpy.typing import NDArray
 
 from ..errors import LmkinError, MeasureError
 from ..moments.arrays import to_numpy
+from ..threads import Run, workers
 from .from_rows import RowSide
 from .pair import Pair, Side
 from .registry import Measure, Scored, options_of
-from .replicates import Replicates
+from .replicates import Place, Replicates, Stage
 
 FloatArray = NDArray[np.float64]
 
@@ -102,9 +100,6 @@ def blind_to_scale(measure: Measure, options: dict[str, Any]) -> bool:
     return "neuron-scale" in measure.invariances and not ridge
 
 
-Run = Callable[[Callable[[tuple[int, int]], None], Iterable[tuple[int, int]]], None]
-
-
 def evaluate(
     tasks: Sequence[Task],
     replicates: Replicates,
@@ -112,7 +107,7 @@ def evaluate(
     without_parts: bool,
     held_out: bool,
     advance: Callable[[int], None],
-    known: Container[tuple[int, int]] = (),
+    known: Container[Place] = (),
 ) -> dict[tuple[str, bool], Scores]:
     """Scores of every task, by measure and scaling; pairs that are ``known`` stay NaN.
 
@@ -120,24 +115,44 @@ def evaluate(
     part and scored on it, each part in turn.
     """
     size = len(replicates.names)
-    sizes = tuple(replicates.part_sizes.values())
+    sizes = replicates.part_sizes
     scores = {
-        t.key: Scores(np.full((size, size), np.nan), n=replicates.n, part_sizes=sizes)
+        t.key: Scores(
+            np.full((size, size), np.nan), n=replicates.n, part_sizes=tuple(sizes.values())
+        )
         for t in tasks
     }
     fitted = [t for t in tasks if held_out and t.measure.fitted]
     plain = [t for t in tasks if t not in fitted]
+    parts: list[Any] = [None, *(sizes if without_parts else ())]
+    if fitted and len(sizes) < 2:
+        raise MeasureError(
+            "A held-out score needs two parts at least: name the parts of the rows (part=… in update, "
+            "parts=… elsewhere)."
+        )
     with workers(replicates.threads) as run:
-        if plain:
-            parts = [None, *(replicates.part_sizes if without_parts else ())]
-            for number, part in enumerate(parts):
-                sides = replicates.sides(without=part)
-                table = _Table(plain, scores, number - 1, len(parts) - 1, advance)
-                make = _maker(replicates, sides)
-                for some in _all_pairs(size, known):
-                    run(partial(table.fill, make), some)
-        if fitted:
-            _held_out(fitted, replicates, scores, run, advance, known)
+        for stage in replicates.stages(known):
+            for together in replicates.rounds(parts if plain else []):
+                fills = [
+                    _Table(plain, scores, parts.index(part) - 1, len(parts) - 1, advance).filler(
+                        replicates, replicates.sides(without=part)
+                    )
+                    for part in together
+                ]
+                _run_stage(run, fills, stage)
+            for together in replicates.rounds(list(sizes) if fitted else []):
+                fills = [
+                    _Table(fitted, scores, list(sizes).index(part), len(sizes), advance).filler(
+                        replicates, replicates.sides(without=part), replicates.sides(only=part)
+                    )
+                    for part in together
+                ]
+                _run_stage(run, fills, stage)
+    weights = np.array(list(sizes.values())) / max(sum(sizes.values()), 1)
+    for task in fitted:  # fitted without a part, scored on it; each in turn, weighted by its size
+        score = scores[task.key]
+        assert score.without is not None
+        score.value = np.tensordot(weights, score.without, 1)
     return scores
 
 
@@ -147,92 +162,26 @@ def count_steps(
     *,
     without_parts: bool,
     held_out: bool,
-    known: Container[tuple[int, int]] = (),
+    known: Container[Place] = (),
 ) -> int:
     """How often `evaluate` will advance."""
-    size, parts = len(replicates.names), len(replicates.part_sizes)
+    every, parts = range(len(replicates.names)), len(replicates.part_sizes)
     fitted = any(held_out and t.measure.fitted for t in tasks)
     plain = any(not (held_out and t.measure.fitted) for t in tasks)
     rounds = plain * (1 + (parts if without_parts else 0)) + fitted * parts
-    return rounds * sum(len(some) for some in _all_pairs(size, known))
+    return rounds * sum((i, j) not in known for i in every for j in every[i:])
 
 
-def _held_out(
-    tasks: Sequence[Task],
-    replicates: Replicates,
-    scores: dict[tuple[str, bool], Scores],
-    run: Run,
-    advance: Callable[[int], None],
-    known: Container[tuple[int, int]],
-) -> None:
-    """Fit without a part, score on it; each part in turn, weighted by its size."""
-    sizes = replicates.part_sizes
-    if len(sizes) < 2:
-        raise MeasureError(
-            "A held-out score needs two parts at least: name the parts of the rows (part=… in update, "
-            "parts=… elsewhere)."
-        )
-    for number, part in enumerate(sizes):
-        sides, others = replicates.sides(without=part), replicates.sides(only=part)
-        table = _Table(tasks, scores, number, len(sizes), advance)
-        make = _maker(replicates, sides, others)
-        for some in _all_pairs(len(sides), known):
-            run(partial(table.fill, make), some)
-    weights = np.array(list(sizes.values())) / sum(sizes.values())
-    for task in tasks:
-        score = scores[task.key]
-        assert score.without is not None
-        score.value = np.tensordot(weights, score.without, 1)
+Fill = Callable[[Place], None]
 
 
-Make = Callable[[int, int, bool], Pair]
+def _run_stage(run: Run, fills: Sequence[Fill], stage: Stage) -> None:
+    def work(place: Place) -> None:
+        for fill in fills:
+            fill(place)
 
-
-def _maker(
-    replicates: Replicates, sides: Sequence[Side], others: Sequence[Side] | None = None
-) -> Make:
-    def make(i: int, j: int, standardized: bool) -> Pair:
-        test = None if others is None else replicates.pair(others[i], others[j], standardized)
-        return replicates.pair(sides[i], sides[j], standardized, test)
-
-    return make
-
-
-def _one_by_one(work: Callable[[tuple[int, int]], None], pairs: Iterable[tuple[int, int]]) -> None:
-    for pair in pairs:
-        work(pair)
-
-
-@contextmanager
-def workers(threads: bool) -> Iterator[Run]:
-    """Run pairs side by side, each on one core: small matrices use cores better so than one after another."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    limit = int(os.environ.get("OMP_NUM_THREADS") or cores or 1)
-    count = min(cores or 1, limit)
-    if not threads or count < 2:
-        yield _one_by_one
-        return
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(count) as pool:
-
-        def run(work: Callable[[tuple[int, int]], None], pairs: Iterable[tuple[int, int]]) -> None:
-            waiting = [pool.submit(work, pair) for pair in pairs]
-            try:
-                for each in waiting:
-                    each.result()
-            finally:
-                for each in waiting:
-                    each.cancel()
-
-        yield run
-
-
-def _all_pairs(size: int, known: Container[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
-    """Each layer with itself first: then what belongs to a layer alone is known when it meets others."""
-    yield [(i, i) for i in range(size) if (i, i) not in known]
-    pairs = ((i, j) for i in range(size) for j in range(i + 1, size))
-    yield [pair for pair in pairs if pair not in known]
+    for some in stage:
+        run(work, some)
 
 
 class _Table:
@@ -255,7 +204,18 @@ class _Table:
             if replicates and score.without is None:
                 score.without = np.full((replicates, *score.value.shape), np.nan)
 
-    def fill(self, make: Make, place: tuple[int, int]) -> None:
+    def filler(
+        self, replicates: Replicates, sides: Sequence[Side], others: Sequence[Side] | None = None
+    ) -> Fill:
+        """What fills in a pair of the layers ``sides``, scored on ``others`` if those are given."""
+
+        def make(i: int, j: int, standardized: bool) -> Pair:
+            test = None if others is None else replicates.pair(others[i], others[j], standardized)
+            return replicates.pair(sides[i], sides[j], standardized, test)
+
+        return partial(self._fill, make)
+
+    def _fill(self, make: Callable[[int, int, bool], Pair], place: Place) -> None:
         """Both directions of one pair of layers, by all tasks."""
         i, j = place
         for standardized in sorted({t.standardized for t in self.tasks}):

@@ -35,6 +35,11 @@ class MomentSide(Side):
         xp, change = self.xp, self.snapshot.drift(self.number)
         return float(xp.mean(xp.abs(change)))
 
+    def factor(self, standardized: bool) -> Any:
+        """What a unit of the sums is worth, neuron by neuron: 1 / standard deviation, or its own unit."""
+        rule = self.snapshot.inverse_spread if standardized else self.snapshot.units
+        return self.remember(("factor", standardized), lambda: rule(self.number))
+
     def with_itself(self, standardized: bool) -> MomentPair:
         """The pair of this layer and itself."""
         return MomentPair(self, self, standardized=standardized)
@@ -59,23 +64,22 @@ class MomentPair(Pair):
         self.standardized = standardized
         self.test = test
 
-    def _scaled(self) -> Any:
-        """Covariances in the units of the sums: everything else is this, times something a neuron."""
+    def _centred(self) -> Any:
+        """Products in the units of the sums: everything else is this, times something a neuron."""
         return self.remember(
-            ("scaled",), lambda: self.x.snapshot.scaled_cov(self.x.number, self.y.number)
+            ("centred",), lambda: self.x.snapshot.centred(self.x.number, self.y.number)
         )
 
     def _factors(self, standardized: bool) -> tuple[Any, Any]:
-        snapshot = self.x.snapshot
-        rule = snapshot.inverse_spread if standardized else snapshot.units
-        return rule(self.x.number), rule(self.y.number)
+        """What makes covariances, or correlations, of the products."""
+        return self.x.factor(standardized) / (self.n - 1), self.y.factor(standardized)
 
     def covariance(self, standardized: bool) -> Any:
         """Cross-covariances or correlations."""
 
         def make() -> Any:
             a, b = self._factors(standardized)
-            S = self.xp.astype(self._scaled(), self.xp.float64) * a[:, None]
+            S = self.xp.astype(self._centred(), self.xp.float64) * a[:, None]
             S *= b[None, :]
             return S
 
@@ -87,7 +91,7 @@ class MomentPair(Pair):
         def make() -> Any:
             xp, dtype = self.xp, self.x.dtype
             a, b = (xp.astype(f, dtype) for f in self._factors(True))
-            S = xp.astype(self._scaled(), dtype, copy=False) * a[:, None]
+            S = xp.astype(self._centred(), dtype, copy=False) * a[:, None]
             S *= b[None, :]
             return S
 
@@ -95,14 +99,14 @@ class MomentPair(Pair):
 
     def squared_norm(self, standardized: bool) -> float:
         """‖Sxy‖², without making Sxy."""
-        xp, S = self.xp, self._scaled()
+        xp, S = self.xp, self._centred()
         a, b = self._factors(standardized)
         return float(xp.sum((a * a) * xp.matmul(S * S, xp.astype(b * b, S.dtype))))
 
     def norm_products(self, standardized: bool) -> float:
         """Σ ‖x‖²‖y‖² from the sums of row norms."""
         return self.x.snapshot.norm_products(
-            self.x.number, self.y.number, standardized=standardized, scaled=self._scaled()
+            self.x.number, self.y.number, standardized=standardized, centred=self._centred()
         )
 
     def transposed(self) -> MomentPair:

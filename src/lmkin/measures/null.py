@@ -15,7 +15,8 @@ from ..errors import MeasureError
 from ..moments import Moments, as_group, row_source
 from ..progress import progress_bar
 from ..results.labelled import Labels
-from .evaluation import Task, workers
+from ..threads import workers
+from .evaluation import Task
 from .from_rows import RowPair, RowSide
 from .registry import check_options, measure_info
 from .replicates import RowReplicates, sampled

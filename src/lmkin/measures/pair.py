@@ -101,14 +101,19 @@ class Side(ABC):
         chosen = spectrum.chosen
 
         def make() -> Any:
-            xp = self.xp
-            full = self.spectrum(standardized) if chosen else self._all_components(standardized)
+            xp, full = self.xp, self.all_of(spectrum, standardized)
             values = xp.where(full.values > 0, full.values, xp.ones_like(full.values))
             W = full.vectors / xp.sqrt(values)[None, :]
             return xp.astype(W if standardized else W * self.std[:, None], self.dtype)
 
         W = self.remember(("whitener", standardized, chosen), make)
         return W[:, : spectrum.values.shape[0]]
+
+    def all_of(self, spectrum: Spectrum, standardized: bool) -> Spectrum:
+        """All components, of which a spectrum holds the first."""
+        return (
+            self.spectrum(standardized) if spectrum.chosen else self._all_components(standardized)
+        )
 
     def components(self, variance: float, standardized: bool, *, below: bool = False) -> Spectrum:
         """The first components that hold a share of the variance; ``below``: that stay below it (one at least)."""
@@ -183,9 +188,25 @@ class Pair(ABC):
 
     def whitened(self, a: Spectrum, b: Spectrum, standardized: bool) -> Any:
         """Correlations between the principal components of x and those of y."""
-        xp = self.xp
-        left = xp.matmul(self.x.whitener(a, standardized).T, self.correlations())
-        return xp.matmul(left, self.y.whitener(b, standardized))
+        return self.xp.matmul(
+            self.x.whitener(a, standardized).T, self.with_components(b, standardized)
+        )
+
+    def with_components(self, b: Spectrum, standardized: bool) -> Any:
+        """Covariances of the standardized neurons of x with the principal components of y, of variance 1.
+
+        Made once, for as many components as there are.
+        """
+        whole = self.y.all_of(b, standardized)
+
+        def make() -> _OneWay:
+            W = self.y.whitener(whole, standardized)
+            return _OneWay(self.xp.matmul(self.correlations(), W))
+
+        found = self.remember(("components", standardized, b.chosen), make)
+        if found.there is None:
+            found.there = make().there
+        return found.there[:, : b.values.shape[0]]
 
     def correlations(self) -> Any:
         """Correlations of the neurons, with as many digits as the data have."""
@@ -211,6 +232,18 @@ class Pair(ABC):
             other.__dict__.setdefault("_memory", {})[key] = value.T
 
 
+class _OneWay:
+    """What is known of x with y (``there``) or of y with x (``back``): the transposed pair finds both exchanged."""
+
+    def __init__(self, there: Any = None, back: Any = None):
+        self.there = there
+        self.back = back
+
+    @property
+    def T(self) -> _OneWay:  # noqa: N802 (as for a matrix)
+        return _OneWay(self.back, self.there)
+
+
 def _remember(owner: Any, key: Any, make: Any) -> Any:
     memory = owner.__dict__.setdefault("_memory", {})
     if key not in memory:
@@ -220,8 +253,8 @@ def _remember(owner: Any, key: Any, make: Any) -> Any:
 
 def eigen(xp: Any, S: Any) -> tuple[Any, Any]:
     """Eigenvalues and vectors of a symmetric matrix, largest first."""
-    if isinstance(S, np.ndarray) and S.dtype == np.float32:
-        # In float32 scipy's LAPACK is twice as fast as numpy's.
+    if isinstance(S, np.ndarray):
+        # scipy's LAPACK is faster than numpy's; in float32, twice as fast.
         values, vectors = eigh(S, driver="evd", overwrite_a=True, check_finite=False)
     else:
         values, vectors = xp.linalg.eigh(S)

@@ -65,6 +65,11 @@ class Measure:
         return tuple(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
 
 
+def needs_spectra(measures: Iterable[Measure]) -> bool:
+    """Whether principal components may be asked for: by all measures from moments that do not say they cost d²."""
+    return any(m.needs == "moments" and not m.cost.startswith("d²") for m in measures)
+
+
 _measures: dict[str, Measure] = {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from typing import Any
 
 import array_api_compat
@@ -11,12 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import MeasureError
-from ..moments import Moments
+from ..moments import Moments, PanelMoments
 from ..moments.arrays import numpy_device, to_numpy
 from .from_moments import MomentPair, MomentSide
 from .from_rows import RowPair, RowSide
 from .pair import Pair, Side
 
+Place = tuple[int, int]
+Stage = list[list[Place]]
+"""Pairs of layers by number; those of one list may be computed side by side."""
 SAMPLED = 1000
 """Units that measures of n² cost are given."""
 
@@ -39,6 +42,19 @@ class Replicates(ABC):
             require_life(side, without, only)
         return sides
 
+    def stages(self, known: Container[Place] = ()) -> Iterator[Stage]:
+        """All pairs of layers but those that are ``known``, in stages: what a stage needs is there while it is on.
+
+        Each layer with itself first: then what belongs to a layer alone is known when it meets others.
+        """
+        every = range(len(self.names))
+        alone = [(i, i) for i in every if (i, i) not in known]
+        yield [alone, [(i, j) for i in every for j in every[i + 1 :] if (i, j) not in known]]
+
+    def rounds(self, parts: Sequence[Any]) -> list[list[Any]]:
+        """Which parts are left out side by side in a stage; one after another takes less memory."""
+        return [[part] for part in parts]
+
     @abstractmethod
     def _sides(self, without: Hashable | None, only: Hashable | None) -> Sequence[Side]: ...
 
@@ -50,12 +66,12 @@ class Replicates(ABC):
 class MomentReplicates(Replicates):
     """From sums alone."""
 
-    def __init__(self, moments: Moments):
+    def __init__(self, moments: Moments | PanelMoments):
         self.moments = moments
         self.names = [str(g) for g in moments.groups]
         self.n = moments.n
         self.part_sizes = moments.part_sizes
-        self.threads = numpy_device(moments.state.xp)
+        self.threads = numpy_device(moments.xp)
 
     def _sides(self, without: Hashable | None, only: Hashable | None) -> list[MomentSide]:
         snapshot = self.moments.snapshot(without=without, only=only)
@@ -67,6 +83,39 @@ class MomentReplicates(Replicates):
     def pair(self, x: Any, y: Any, standardized: bool, test: Pair | None = None) -> MomentPair:
         """Two layers of one snapshot."""
         return MomentPair(x, y, standardized=standardized, test=test)
+
+
+class PanelReplicates(MomentReplicates):
+    """From rows in memory: the products of a panel of layers serve all replicates, and are forgotten."""
+
+    def __init__(self, moments: PanelMoments):
+        super().__init__(moments)
+        self.panels = moments
+        self._known_sides: dict[Any, Sequence[Side]] = {}
+
+    def sides(
+        self, *, without: Hashable | None = None, only: Hashable | None = None
+    ) -> Sequence[Side]:
+        """Every layer; made once, as all stages need them."""
+        key = (without, only)
+        if key not in self._known_sides:
+            self._known_sides[key] = super().sides(without=without, only=only)
+        return self._known_sides[key]
+
+    def stages(self, known: Container[Place] = ()) -> Iterator[Stage]:
+        """Each layer with itself; then panel by panel."""
+        alone, others = next(super().stages(known))
+        yield [alone]
+        layout = self.panels.layout
+        for number in range(len(layout.panels)):
+            mine = [(i, j) for i, j in others if layout.place(i, j)[0] == number]
+            if mine:
+                self.panels.load(number)
+                yield [mine]
+
+    def rounds(self, parts: Sequence[Any]) -> list[list[Any]]:
+        """All at once."""
+        return [list(parts)]
 
 
 class RowReplicates(Replicates):
@@ -102,21 +151,23 @@ class RowReplicates(Replicates):
         return RowPair(x, y, standardized=standardized, test=test)
 
 
-def sampled(moments: Moments, most: int = SAMPLED) -> RowReplicates:
+def sampled(moments: Moments | PanelMoments, most: int = SAMPLED) -> RowReplicates:
     """The rows that moments kept as they are, or some of them."""
     sample = moments.sample
-    reference = moments.state.reference
+    reference = moments.reference
     if sample.rows is None or reference is None:
         raise MeasureError(
             "This needs some rows as they are, and these moments keep none: make them with rows=2000."
         )
     order = np.sort(np.argsort(sample.keys, kind="stable")[:most])
-    shift = to_numpy(reference.shift)
     part = sample.parts[order]
     # In the order of the parts, as rows came.
     order, part = order[np.argsort(part, kind="stable")], np.sort(part)
     layers = [
-        (str(group), sample.rows[order][:, columns].astype(np.float64) + shift[columns])
+        (
+            str(group),
+            sample.rows[order][:, columns].astype(np.float64) + to_numpy(reference[group][0]),
+        )
         for group, columns in zip(moments.groups, moments.layout.slices, strict=True)
     ]
     return RowReplicates(layers, part, keep_parts=len(moments.part_sizes) > 1)

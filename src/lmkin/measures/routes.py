@@ -12,11 +12,19 @@ from typing import Any
 import numpy as np
 
 from ..errors import MeasureError
-from ..moments import Group, Moments, Plan, RowSource, accumulate
+from ..moments import (
+    Group,
+    Moments,
+    PanelMoments,
+    Plan,
+    RowSource,
+    accumulate,
+    choose_precision,
+)
 from ..progress import progress_bar
 from .evaluation import Scores, Task, count_steps, evaluate
 from .null import Null, check_permutations, count_shuffles, shuffle
-from .replicates import MomentReplicates, Replicates, RowReplicates, sampled
+from .replicates import MomentReplicates, PanelReplicates, Replicates, RowReplicates, sampled
 from .settings import Settings
 
 
@@ -36,15 +44,17 @@ class Outcome:
 
 
 def from_moments(
-    moments: Moments,
+    moments: Moments | PanelMoments,
     tasks: list[Task],
     settings: Settings,
     known: Container[tuple[int, int]] = (),
 ) -> Outcome:
     """From sums, and the rows that were kept for what needs rows; without the pairs of layers that are ``known``."""
-    replicates = MomentReplicates(moments)
-    if not replicates.names:
+    if not moments.groups:
         raise MeasureError("These moments are empty: no rows have been added yet.")
+    replicates = (
+        PanelReplicates(moments) if isinstance(moments, PanelMoments) else MomentReplicates(moments)
+    )
     sums = [t for t in tasks if t.measure.needs == "moments"]
     rows = [t for t in tasks if t.measure.needs != "moments"]
     jobs: list[tuple[list[Task], Replicates]] = [(sums, replicates)] if sums else []
@@ -106,6 +116,31 @@ def jointly(source: RowSource, tasks: list[Task], settings: Settings, keep_parts
     return from_moments(_moments_of(source, None, tasks, settings, keep_parts), tasks, settings)
 
 
+def by_panels(
+    source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool
+) -> Outcome:
+    """From rows in memory, a panel of layers at a time."""
+    precision = choose_precision(
+        settings.precision, double=source.double, width=sum(source.widths.values())
+    )
+    with progress_bar("rows", source.n, f"{source.unit}s", show=settings.progress) as advance:
+        moments = PanelMoments(
+            source,
+            keep_parts=keep_parts,
+            precision=precision,
+            rows=_kept_rows(tasks, settings),
+            seed=settings.seed,
+            advance=advance,
+        )
+    return from_moments(moments, tasks, settings)
+
+
+def _kept_rows(tasks: list[Task], settings: Settings) -> int:
+    """How many rows are needed as they are."""
+    needed = settings.null or any(t.measure.needs != "moments" for t in tasks)
+    return settings.rows if needed else 0
+
+
 def _moments_of(
     source: RowSource,
     groups: Sequence[Group] | None,
@@ -113,13 +148,12 @@ def _moments_of(
     settings: Settings,
     keep_parts: bool,
 ) -> Moments:
-    needs_rows = settings.null or any(t.measure.needs != "moments" for t in tasks)
     return accumulate(
         source,
         groups,
         keep_parts=keep_parts,
         precision=settings.precision,
-        rows=settings.rows if needs_rows else 0,
+        rows=_kept_rows(tasks, settings),
         seed=settings.seed,
         exact_scale=any(t.standardized for t in tasks),
         checkpoint=None if source.reread else settings.checkpoint,
@@ -247,4 +281,4 @@ def dually(source: RowSource, tasks: list[Task], settings: Settings, keep_parts:
     )
 
 
-ROUTES = {"joint": jointly, "pairs": by_pairs, "dual": dually}
+ROUTES = {"panels": by_panels, "joint": jointly, "pairs": by_pairs, "dual": dually}

@@ -12,12 +12,9 @@ from ..errors import MomentsError
 from .accumulator import Accumulator
 from .arrays import as_double, as_rows, is_double, numpy_device
 from .groups import Group, Layout, named_blocks
+from .precision import check_precision, choose_precision
 from .sample import ROWS, RowSample
-from .snapshot import Snapshot
-
-NARROW = 2048
-"""Up to so many neurons in all, products are made in float64: it costs next to nothing there."""
-PRECISIONS = ("float32", "float64")
+from .snapshot import Snapshot, SumsSnapshot
 
 
 class Moments:
@@ -64,8 +61,7 @@ class Moments:
         rows, seed
             How many rows to keep as they are, drawn at random: for RBF-CKA, permutations, your own functions.
         """
-        if precision is not None and precision not in PRECISIONS:
-            raise MomentsError(f"precision is one of {', '.join(PRECISIONS)}; got {precision!r}.")
+        check_precision(precision)
         if rows < 0:
             raise MomentsError(f"rows is a number of rows to keep, 0 or more; got {rows}.")
         self.keep_parts = keep_parts
@@ -95,6 +91,11 @@ class Moments:
     def layout(self) -> Layout:
         """Which columns are whose."""
         return self.state.layout
+
+    @property
+    def xp(self) -> Any:
+        """The namespace of the arrays that the sums are held in."""
+        return self.state.xp
 
     @property
     def precision(self) -> str | None:
@@ -159,7 +160,7 @@ class Moments:
                 )
         total = state.total if only is None else state.parts[only]
         less = None if without is None else state.parts[without]
-        return Snapshot(state.xp, state.layout, state.reference, state.weights, total, less)
+        return SumsSnapshot(state.xp, state.layout, state.reference, state.weights, total, less)
 
     def mean(self, group: Hashable) -> Any:
         """Mean of every neuron of a group."""
@@ -197,8 +198,9 @@ class Moments:
             first = next(iter(named.values()))
             xp = array_api_compat.array_namespace(first)
             device = None if numpy_device(xp) else array_api_compat.device(first)
-            double = any(is_double(b) for b in named.values()) or layout.width <= NARROW
-            self._begin(xp, device, layout, self._precision or PRECISIONS[double])
+            double = any(is_double(b) for b in named.values())
+            precision = choose_precision(self._precision, double=double, width=layout.width)
+            self._begin(xp, device, layout, precision)
         else:
             self._require_same(layout)
         assert self._state is not None

@@ -46,11 +46,11 @@ def parts_of_units(units: Units, parts: int | Sequence[Any]) -> tuple[IntArray, 
         owner = np.cumsum(firsts)[units.sentence]  # which document or sentence a unit is of
         starts = np.flatnonzero(np.diff(owner, prepend=-1))
         if len(starts) >= 2 * count or made_of == "sentences":
-            return _blocks(starts, len(units), count), made_of
+            return blocks_at(starts, len(units), count), made_of
     raise AssertionError
 
 
-def _blocks(starts: IntArray, n: int, count: int) -> IntArray:
+def blocks_at(starts: IntArray, n: int, count: int) -> IntArray:
     """Cut into ``count`` blocks at those of ``starts`` that are nearest to equal shares."""
     wanted = np.arange(1, count) * n / count
     result = np.zeros(n, np.int64)

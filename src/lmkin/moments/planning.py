@@ -11,11 +11,13 @@ from itertools import combinations
 from ..activations.resources import available_memory, human_bytes
 from ..errors import MomentsError
 from .accumulator import CHUNK
-from .groups import PANEL, Group
-from .moments import NARROW
+from .groups import PANEL, Group, Layout
+from .precision import choose_precision
+from .resident import SLOTS
 from .sample import ROWS
 
 ROUTES = {
+    "panels": "rows in memory, some layers with all others at a time",
     "joint": "all layers of all models at once",
     "pairs": "one pair of models at a time",
     "dual": "units × units instead of neurons × neurons, as there are fewer units than neurons",
@@ -58,10 +60,13 @@ def plan_moments(
     route: str | None = None,
     rows: int = ROWS,
     double: bool = False,
+    resident: bool = False,
+    spectra: bool = True,
 ) -> Plan:
     """Pick the route that fits the memory; an error that says what to change where none does.
 
     ``memory`` is a number of bytes or a text such as ``"8GB"``; by default what the machine has free, less a tenth.
+    ``resident``: whether the rows can be held in memory; ``spectra``: whether the measures need principal components.
     """
     budget = parse_memory(memory)
     if route is not None and route not in ROUTES:
@@ -74,9 +79,12 @@ def plan_moments(
         "parts": parts,
         "scalings": scalings,
         "rows": min(rows, n),
-        "itemsize": 8 if precision == "float64" or double or wide <= NARROW else 4,
+        "itemsize": 8 if choose_precision(precision, double=double, width=wide) == "float64" else 4,
     }
-    needs = {"joint": _joint_bytes(list(widths.values()), n, **size)}
+    needs = {}
+    if resident:
+        needs["panels"] = _panel_bytes(Layout(widths), n, spectra=spectra, **size)
+    needs["joint"] = _joint_bytes(list(widths.values()), n, **size)
     if len(models) > 2:
         needs["pairs"] = max(
             _joint_bytes([*models[a].values(), *models[b].values()], n, **size)
@@ -89,6 +97,7 @@ def plan_moments(
         why = {
             "dual": "there are more units than neurons",
             "pairs": "there are two models or fewer",
+            "panels": "the rows are not there to be held in memory (they are, for numpy arrays and stored activations)",
         }
         raise MomentsError(f"The route {chosen!r} is not possible here: {why[chosen]}.")
     if needs[chosen] > budget:
@@ -105,7 +114,7 @@ def plan_moments(
 
 
 def _choose(needs: dict[str, int], budget: int) -> str:
-    for route in ("dual", "joint", "pairs"):
+    for route in ("dual", "panels", "joint", "pairs"):
         if route in needs and needs[route] <= budget:
             return route
     return min(needs, key=lambda r: needs[r])
@@ -122,6 +131,36 @@ def _joint_bytes(
     buffers = wide * itemsize * (2 * chunk + widest + rows)
     spectra = sum(w * w for w in widths) * 8 * (1 + scalings)
     return sums + buffers + spectra + 24 * widest * widest * 8
+
+
+def _panel_bytes(
+    layout: Layout,
+    n: int,
+    *,
+    parts: int,
+    scalings: int,
+    rows: int,
+    itemsize: int,
+    spectra: bool,
+) -> int:
+    """Rows, products of a panel and of each layer with itself in every part, and spectra of all replicates."""
+    wide, widest = layout.width, max(layout.widths)
+    slots = parts if parts > 1 else min(SLOTS, -(-n // CHUNK))
+    panel = int(max((p.stop - p.start) * (wide - p.start) for p in layout.panels)) * itemsize
+    panel *= slots + (n > slots * CHUNK)  # one more to add up what is made in pieces
+    own = sum(w * w for w in layout.widths)
+    replicates = parts + 1 if parts > 1 else 1
+    spectra_bytes = own * (8 + itemsize) * 2 * scalings * replicates if spectra else 0
+    sums = wide * len(layout.groups) * 8 * 3 * (slots + 1)
+    kept = wide * itemsize * (n + slots + rows + 512)
+    return (
+        kept
+        + panel
+        + own * (8 + itemsize * slots)
+        + spectra_bytes
+        + sums
+        + 48 * widest * widest * 8
+    )
 
 
 def _dual_bytes(widths: Sequence[int], n: int) -> int:

@@ -55,6 +55,12 @@ class RowSample:
             )
             self._take(keys[chosen], np.full(len(chosen), part), taken)
 
+    def move(self, by: NDArray[Any]) -> None:
+        """Add something to every row."""
+        rows = self.rows
+        if rows is not None:
+            rows += by.astype(rows.dtype)
+
     def merge(self, other: RowSample, parts: dict[int, int], move: NDArray[Any]) -> None:
         """Take another sample in; ``parts`` says what its parts are called here, ``move`` is added to its rows."""
         if other.rows is not None and self.size:

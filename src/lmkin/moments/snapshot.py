@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +11,7 @@ from .groups import Layout
 from .sums import NormWeights, Reference, Sums
 
 
-class Snapshot:
+class Snapshot(ABC):
     """The moments of some rows: ``total`` minus ``less``. Groups are given by number."""
 
     def __init__(
@@ -35,27 +36,22 @@ class Snapshot:
         value = getattr(self._total, name)
         return value if self._less is None else value - getattr(self._less, name)
 
-    def _products(self, i: int, j: int) -> Any:
-        """Σ z_i z_jᵀ: float64; without a part, and of different groups, as the products were made."""
-        if i > j:
-            return self._products(j, i).T
-        xp = self.xp
-        number, rows, columns = self.layout.place(i, j)
-        if self._less is None:
-            return xp.astype(self._total.panels[number][rows, columns], xp.float64)
-        less = self._less.panels[number][rows, columns]
-        if less.dtype == xp.float32 and i != j:
-            # What is left of a difference of sums has all the digits that their products have.
-            return self._total.in_single(xp)[number][rows, columns] - less
-        return self._total.panels[number][rows, columns] - less
+    @abstractmethod
+    def centred(self, i: int, j: int) -> Any:
+        """Σ (z_i − mean)(z_j − mean)ᵀ, in the units of the reference; a new array.
 
-    def scaled_cov(self, i: int, j: int) -> Any:
-        """Covariances of z, in the units of the reference."""
-        block = self._products(i, j)
+        As float64; without a part, and of different groups, as the products were made.
+        """
+
+    @abstractmethod
+    def _squares(self, sums: Sums) -> Any:
+        """Σz² of every neuron, as float64."""
+
+    def _minus_mean(self, block: Any, i: int, j: int) -> Any:
+        """Σ z_i z_jᵀ becomes what `centred` gives, in place."""
         a, b = (self._mean[self.layout.slices[k]] for k in (i, j))
         a = self.xp.astype(self.n * a, block.dtype)
         block -= a[:, None] * self.xp.astype(b, block.dtype)[None, :]
-        block /= self.n - 1
         return block
 
     @cached_property
@@ -73,15 +69,6 @@ class Snapshot:
         alive = squares > eps * (16 + min(self._total.n, CHUNK) / 2) * (total - squares)
         spread = xp.sqrt(xp.where(alive, squares, xp.zeros_like(squares)) / (self.n - 1))
         return xp.where(spread > 16 * eps * mean / self.reference.scale, spread, 0 * spread)
-
-    def _squares(self, sums: Sums) -> Any:
-        """Σz² of every neuron, as float64."""
-        xp = self.xp
-        diagonals = [
-            xp.linalg.diagonal(panel[:, : columns.stop - columns.start])
-            for panel, columns in zip(sums.panels, self.layout.panels, strict=True)
-        ]
-        return xp.astype(xp.concat(diagonals), xp.float64)
 
     def std(self, i: int) -> Any:
         """Standard deviation of every neuron of a group; 0 for constant ones."""
@@ -114,15 +101,15 @@ class Snapshot:
 
     def cov(self, i: int, j: int) -> Any:
         """Covariances of the neurons of two groups."""
-        block = self.xp.astype(self.scaled_cov(i, j), self.xp.float64)
-        block *= self.units(i)[:, None]
+        block = self.xp.astype(self.centred(i, j), self.xp.float64)
+        block *= self.units(i)[:, None] / (self.n - 1)
         block *= self.units(j)[None, :]
         return block
 
     def corr(self, i: int, j: int) -> Any:
         """Correlations of the neurons of two groups; 0 for constant neurons."""
-        block = self.xp.astype(self.scaled_cov(i, j), self.xp.float64)
-        block *= self.inverse_spread(i)[:, None]
+        block = self.xp.astype(self.centred(i, j), self.xp.float64)
+        block *= self.inverse_spread(i)[:, None] / (self.n - 1)
         block *= self.inverse_spread(j)[None, :]
         return block
 
@@ -163,10 +150,10 @@ class Snapshot:
         one_side = xp.matmul(member.T, alpha[:, None] * self._small("norm_square"))  # g (grown) × g
         return one_side, xp.matmul(member.T, alpha * squares * self.n)
 
-    def norm_products(self, i: int, j: int, *, standardized: bool, scaled: Any = None) -> float:
+    def norm_products(self, i: int, j: int, *, standardized: bool, centred: Any = None) -> float:
         """Σ ‖x‖²‖y‖² over rows, both centred; with neurons divided by their (population) standard deviation.
 
-        ``scaled`` is ``scaled_cov(i, j)``, where it is known.
+        ``centred`` is ``centred(i, j)``, where it is known.
         """
         kind = int(standardized)
         u, pairs = self._norms[kind]
@@ -175,10 +162,10 @@ class Snapshot:
         xp = self.xp
         value = float(pairs[i, j])
         if float(xp.max(xp.abs(ui))) > 0 and float(xp.max(xp.abs(uj))) > 0:
-            S = self.scaled_cov(i, j) if scaled is None else scaled
+            S = self.centred(i, j) if centred is None else centred
             inner = float(xp.sum(ui * xp.matmul(S, xp.astype(uj, S.dtype))))
             moved = float(xp.sum(ui * mi)) * float(xp.sum(uj * mj))
-            value += 4 * ((self.n - 1) * inner + self.n * moved)
+            value += 4 * (inner + self.n * moved)
         units = self._weights.units[kind, :]
         if not standardized:
             return value * float(units[i]) * float(units[j])
@@ -186,3 +173,32 @@ class Snapshot:
         value *= float(units[i]) * float(units[j])
         value += float(one_side[i, j] * units[j] + one_side[j, i] * units[i])
         return value + float(both[i] * both[j]) / self.n
+
+
+class SumsSnapshot(Snapshot):
+    """From sums that hold the products of all pairs of groups."""
+
+    def centred(self, i: int, j: int) -> Any:
+        """Σ (z_i − mean)(z_j − mean)ᵀ."""
+        if i > j:
+            return self.centred(j, i).T
+        return self._minus_mean(self._products(i, j), i, j)
+
+    def _products(self, i: int, j: int) -> Any:
+        xp = self.xp
+        number, rows, columns = self.layout.place(i, j)
+        if self._less is None:
+            return xp.astype(self._total.panels[number][rows, columns], xp.float64)
+        less = self._less.panels[number][rows, columns]
+        if less.dtype == xp.float32 and i != j:
+            # What is left of a difference of sums has all the digits that their products have.
+            return self._total.in_single(xp)[number][rows, columns] - less
+        return self._total.panels[number][rows, columns] - less
+
+    def _squares(self, sums: Sums) -> Any:
+        xp = self.xp
+        diagonals = [
+            xp.linalg.diagonal(panel[:, : columns.stop - columns.start])
+            for panel, columns in zip(sums.panels, self.layout.panels, strict=True)
+        ]
+        return xp.astype(xp.concat(diagonals), xp.float64)

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..activations import Activations, common_units
 from ..errors import MomentsError
@@ -16,6 +15,7 @@ from .accumulator import CHUNK
 from .arrays import as_rows, is_double, to_numpy
 from .groups import Group, named_blocks, unique_names
 from .parts import IntArray, parts_of_rows, parts_of_units, runs
+from .spread import Spread
 
 Blocks = dict[Group, Any]
 
@@ -29,6 +29,8 @@ class RowSource(ABC):
     info: dict[str, Any]
     reread: bool = True
     """Whether reading the rows a second time is cheap."""
+    resident: bool = False
+    """Whether rows may be copied into this process's memory, to stay there."""
     unit: str = "row"
 
     @property
@@ -87,7 +89,7 @@ class RowSource(ABC):
         """Mean and standard deviation of each group, in a pass of their own; None where that is not cheap."""
         if not self.reread:
             return None
-        spreads = {g: _Spread(self.widths[g]) for g in groups or self.widths}
+        spreads = {g: Spread(self.widths[g]) for g in groups or self.widths}
         for _, blocks in self.blocks(groups):
             for group, block in blocks.items():
                 spreads[group].add(to_numpy(block))
@@ -136,6 +138,7 @@ class ArraySource(SlicedSource):
             )
         self.part = parts_of_rows(n, parts)
         self.double = any(is_double(a) for a in self.arrays.values())
+        self.resident = all(isinstance(a, np.ndarray) for a in self.arrays.values())
         self.info = {"units": "row", "parts_of": "rows", "repeated": self._repeated()}
 
     def _repeated(self) -> int:
@@ -159,6 +162,8 @@ class ArraySource(SlicedSource):
 
 class ActivationSource(SlicedSource):
     """Stored or extracted activations, cut down to the units that all have."""
+
+    resident = True
 
     def __init__(
         self, activations: Sequence[Activations], parts: int | Sequence[Any], layers: Any = "all"
@@ -218,30 +223,3 @@ def describe_units(units: Any, made_of: str) -> dict[str, Any]:
 def _lost(acts: Activations) -> dict[str, int]:
     losses = acts.manifest.get("units", {}).get("losses", {})
     return {why: int(count) for why, count in losses.get("dropped", {}).items()}
-
-
-class _Spread:
-    """Mean and population standard deviation of every column, row by row, as float64."""
-
-    def __init__(self, width: int):
-        self.n = 0
-        self.shift: Any = None
-        self.first, self.second = np.zeros(width), np.zeros(width)
-
-    def add(self, block: NDArray[Any], few: int = 512) -> None:
-        """Add rows, a few at a time: they stay in the cache."""
-        if self.shift is None:
-            self.shift = np.asarray(block[:few], np.float64).mean(0)
-        for start in range(0, len(block), few):
-            rows = block[start : start + few].astype(np.float64)
-            rows -= self.shift
-            self.first += rows.sum(0)
-            self.second += np.einsum("ij,ij->j", rows, rows)
-        self.n += len(block)
-
-    def result(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Both; 0 for a column of which only rounding is left."""
-        mean = self.first / self.n
-        spread = np.sqrt(np.maximum(self.second / self.n - mean**2, 0))
-        noise = 16 * np.finfo(np.float64).eps * np.abs(self.shift + mean)
-        return self.shift + mean, np.where(spread > noise, spread, 0.0)

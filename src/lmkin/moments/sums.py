@@ -111,8 +111,19 @@ def add_rows(
     scratch: tuple[Scratch, Scratch],
 ) -> None:
     """Add the rows of a chunk, in units of the reference, to all ``targets``."""
+    add_norms(xp, Z, layout, weights, targets, scratch[0])
+    for i, columns in enumerate(layout.panels):
+        product = scratch[1].matmul(xp, Z[:, columns].T, Z[:, columns.start :])
+        for sums in targets:
+            sums.add_panel(xp, i, product)
+
+
+def add_norms(
+    xp: Any, Z: Any, layout: Layout, weights: NormWeights, targets: list[Sums], scratch: Scratch
+) -> None:
+    """Add everything of these rows but the products of neurons."""
     g = len(layout.groups)
-    squares = scratch[0].square(xp, Z)
+    squares = scratch.square(xp, Z)
     N = xp.matmul(squares, weights.matrix)  # rows × 2g
     double = xp.astype(N, xp.float64)
     total = xp.reshape(xp.sum(double, axis=0), (2, g))
@@ -127,7 +138,3 @@ def add_rows(
         sums.n += Z.shape[0]
         for mine, new in zip(sums.small(), small, strict=True):
             mine += new
-    for i, columns in enumerate(layout.panels):
-        product = scratch[1].matmul(xp, Z[:, columns].T, Z[:, columns.start :])
-        for sums in targets:
-            sums.add_panel(xp, i, product)

@@ -46,19 +46,21 @@ def mixedsim(
     if tolerance is not None and not 0 <= tolerance < 1:
         raise MeasureError(f"tolerance is a share of the largest variance; got {tolerance}.")
     xp, alive = pair.xp, pair.x.alive
-    # Without ridge the units of y do not matter.
-    standardized = pair.standardized or released or ridge == 0
+    # Without ridge the units of y do not matter to a fit of full rank. A tolerance is of standardized neurons, and so
+    # is the smallest of many fits that are as good, which other units tell apart.
+    tells = tolerance is not None or pair.test is not None
+    standardized = pair.standardized or released or (ridge == 0 and tells)
     if released or (ridge > 0 and tolerance is None):
         tolerance = 1e-14  # a ridge holds small directions down by itself
     spectrum = pair.y.spectrum(standardized, tolerance)
-    whitener = pair.y.whitener(spectrum, standardized)
     # Covariances of the standardized neurons of x with components of y of variance 1.
-    G = xp.matmul(pair.correlations(), whitener)
+    G = pair.with_components(spectrum, standardized)
     kept = spectrum.values / (spectrum.values + ridge * spectrum.total / pair.y.d)
     explained = xp.matmul(G * G, xp.astype(kept * kept, G.dtype))
     fitted = xp.sqrt(xp.astype(explained, xp.float64)[alive])
     if pair.test is None:
         return mean_of_top(xp, fitted, top_k)
+    whitener = pair.y.whitener(spectrum, standardized)
     W = xp.matmul(whitener, xp.astype(kept, G.dtype)[:, None] * G.T)
     return mean_of_top(xp, _on_test(pair, W)[alive], top_k, by=fitted)
 

@@ -1,0 +1,215 @@
+"""Moments of rows in memory: products are made a panel at a time, for all parts at once, and forgotten."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import array_api_compat.numpy
+import numpy as np
+
+from ..errors import MomentsError
+from ..threads import workers
+from .arrays import Scratch
+from .groups import Group, Layout
+from .resident import Array, ResidentRows
+from .sample import ROWS, RowSample
+from .snapshot import Snapshot
+from .sources import RowSource
+from .sums import Sums
+
+Block = tuple[Array, Array, list[Array]]
+"""Centred products of all rows (as float64, and as products are made), and what each slot takes away from them."""
+
+
+class PanelMoments:
+    """What `Moments` has, but the products of two groups only while they are needed.
+
+    Sums of ten parts take ten times the memory of the products, and where memory is fresh that costs more time than the
+    products themselves. So the rows are kept instead. `load` makes the products of one panel of groups with all groups
+    after it; those of a group with itself are always there.
+    """
+
+    xp = array_api_compat.numpy
+
+    def __init__(
+        self,
+        source: RowSource,
+        *,
+        keep_parts: bool = True,
+        precision: str = "float32",
+        rows: int = ROWS,
+        seed: int = 0,
+        advance: Callable[[int], None] | None = None,
+    ):
+        self.precision = precision
+        self.layout = Layout(source.widths)
+        self.info = dict(source.info)
+        self.sample = RowSample(rows, seed)
+        self.resident = ResidentRows(
+            source,
+            self.layout,
+            precision,
+            keep_parts=keep_parts,
+            sample=self.sample,
+            advance=advance,
+        )
+        self._own: dict[int, Block] = {}
+        with workers() as run:
+            run(self._make_own, range(len(self.groups)))
+        self._panel = _Panel(self.resident)
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return self.resident.total.n
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """(model, layer) of every group, in the order given."""
+        return self.layout.groups
+
+    @property
+    def widths(self) -> dict[Group, int]:
+        """Neurons of every group."""
+        return dict(zip(self.layout.groups, self.layout.widths, strict=True))
+
+    @property
+    def part_sizes(self) -> dict[Hashable, int]:
+        """Rows of every part; empty if parts are not kept."""
+        return {s.name: s.n for s in self.resident.slots} if self.resident.keep_parts else {}
+
+    @property
+    def reference(self) -> dict[Group, tuple[Any, Any]]:
+        """Mean and standard deviation that products are made with, by group."""
+        shift, scale = self.resident.reference.shift, self.resident.reference.scale
+        places = zip(self.groups, self.layout.slices, strict=True)
+        return {group: (shift[columns], scale[columns]) for group, columns in places}
+
+    def snapshot(
+        self, *, without: Hashable | None = None, only: Hashable | None = None
+    ) -> PanelSnapshot:
+        """The moments of all rows, of all but one part, or of one part only."""
+        name = only if without is None else without
+        if name is None:
+            return PanelSnapshot(self, None, alone=False)
+        names = list(self.part_sizes)
+        if name not in names:
+            raise MomentsError(f"There is no part {name!r} here. Parts: {names or 'none kept'}.")
+        return PanelSnapshot(self, names.index(name), alone=only is not None)
+
+    def load(self, panel: int) -> None:
+        """Make the products of a panel of groups with all groups after; those of another are forgotten."""
+        self._panel.load(self.layout, panel)
+
+    def block(self, i: int, j: int) -> Block:
+        """The products of groups i ≤ j; of different groups only if their panel is loaded."""
+        if i == j:
+            return self._own[i]
+        return self._panel.block(self.layout.slices[i], self.layout.slices[j])
+
+    def _make_own(self, i: int) -> None:
+        """The products of a group with itself."""
+        columns, width, spare = self.layout.slices[i], self.layout.widths[i], Scratch()
+        products = []
+        for slot in self.resident.slots:
+            out = np.empty((width, width), self.resident.dtype)
+            self.resident.product(slot, columns, columns, out, spare)
+            products.append(out)
+        total = self.resident.added_up(products, columns, columns)
+        self._own[i] = total, total, products
+
+    def squares(self, number: int | None) -> Array:
+        """Σz² of every neuron in a slot, or in all, as the products have it."""
+        if number is None:
+            every = [self.squares(k) for k in range(len(self.resident.slots))]
+            total: Array = np.sum(every, axis=0)
+            return total
+        every = [np.diagonal(self._own[i][2][number]) for i in range(len(self.groups))]
+        whole: Array = np.concatenate(every).astype(np.float64)
+        whole -= self.resident.rows[self.resident.slots[number].stop].astype(np.float64) ** 2
+        return whole
+
+
+class _Panel:
+    """Products of a panel of groups with all groups after each, slot by slot, in memory that is used again."""
+
+    def __init__(self, resident: ResidentRows):
+        self._resident = resident
+        self._memory = np.empty(0, resident.dtype)
+        self._rectangles: list[tuple[slice, slice, list[Array]]] = []
+        self._spare = Scratch()
+        self._last = threading.local()
+
+    def load(self, layout: Layout, panel: int) -> None:
+        """Make them: between groups of the panel, and of all of it with everything to its right."""
+        columns = layout.panels[panel]
+        inside = [c for c in layout.slices if columns.start <= c.start and c.stop < columns.stop]
+        wanted = [(c, slice(c.stop, columns.stop)) for c in inside]
+        if columns.stop < layout.width:
+            wanted.append((columns, slice(columns.stop, layout.width)))
+        shapes = [(rows.stop - rows.start, cols.stop - cols.start) for rows, cols in wanted]
+        size = len(self._resident.slots) * sum(a * b for a, b in shapes)
+        if self._memory.size < size:
+            self._memory = np.empty(size, self._memory.dtype)
+        self._rectangles, free = [], 0
+        for (rows, cols), shape in zip(wanted, shapes, strict=True):
+            products = []
+            for slot in self._resident.slots:
+                out = self._memory[free : free + shape[0] * shape[1]].reshape(shape)
+                self._resident.product(slot, rows, cols, out, self._spare)
+                products.append(out)
+                free += out.size
+            self._rectangles.append((rows, cols, products))
+        self._last = threading.local()
+
+    def block(self, a: slice, b: slice) -> Block:
+        """Of two groups, by their columns; every thread remembers its last, for one replicate asks after another."""
+        if getattr(self._last, "place", None) == (a.start, b.start):
+            last: Block = self._last.block
+            return last
+        for rows, cols, products in self._rectangles:
+            if rows.start <= a.start < rows.stop and cols.start <= b.start < cols.stop:
+                inner = (
+                    slice(a.start - rows.start, a.stop - rows.start),
+                    slice(b.start - cols.start, b.stop - cols.start),
+                )
+                mine = [product[inner] for product in products]
+                total = self._resident.added_up(mine, a, b)
+                found = (total, total.astype(self._memory.dtype), mine)
+                self._last.place, self._last.block = (a.start, b.start), found
+                return found
+        raise MomentsError("The products of these two groups are not loaded.")
+
+
+class PanelSnapshot(Snapshot):
+    """All rows of `PanelMoments`, all but those of a slot, or (``alone``) only those."""
+
+    def __init__(self, moments: PanelMoments, number: int | None, *, alone: bool):
+        self._moments = moments
+        self._number = number
+        self._alone = alone
+        rows = moments.resident
+        slot = None if number is None else rows.slots[number].sums
+        total, less = (slot, None) if alone and slot else (rows.total, slot)
+        super().__init__(moments.xp, moments.layout, rows.reference, rows.weights, total, less)
+
+    def centred(self, i: int, j: int) -> Any:
+        """Σ (z_i − mean)(z_j − mean)ᵀ."""
+        if i > j:
+            return self.centred(j, i).T
+        total, as_made, slots = self._moments.block(i, j)
+        if self._number is None:
+            return total.copy()
+        if not self._alone:
+            return as_made - slots[self._number]
+        block = slots[self._number].astype(np.float64)
+        resident = self._moments.resident
+        extra = resident.rows[resident.slots[self._number].stop].astype(np.float64)
+        a, b = (extra[self.layout.slices[k]] for k in (i, j))
+        block -= a[:, None] * b[None, :]
+        return self._minus_mean(block, i, j)
+
+    def _squares(self, sums: Sums) -> Any:
+        return self._moments.squares(None if sums is self._moments.resident.total else self._number)
