@@ -28,6 +28,9 @@ _HOME = {
     "Moments": "moments",
     "MomentsError": "errors",
     "Sentence": "corpus",
+    "attention_heads": "attention",
+    "attention_similarities": "attention",
+    "attention_similarity": "attention",
     "average_similarity": "results",
     "common_units": "activations",
     "conformance": "conformance",
@@ -44,6 +47,7 @@ _HOME = {
     "permutation_null": "measures",
     "read_corpus": "corpus",
     "save_result": "results",
+    "sentence_attention": "attention",
     "similarities": "measures",
     "similarity": "measures",
 }
@@ -57,6 +61,12 @@ if TYPE_CHECKING:
         export_activations,
         extract,
         open_activations,
+    )
+    from .attention import (
+        attention_heads,
+        attention_similarities,
+        attention_similarity,
+        sentence_attention,
     )
     from .conformance import conformance
     from .corpus import Corpus, Sentence, read_corpus

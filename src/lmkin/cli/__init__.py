@@ -14,7 +14,7 @@ import typer
 
 from .. import __version__
 from ..errors import LmkinError, LmkinWarning
-from . import demo, export, extract, inspect, measures, similarity
+from . import attention, demo, export, extract, inspect, measures, similarity
 from .output import say_error, say_warning
 
 app = typer.Typer(
@@ -48,6 +48,7 @@ app.command("extract")(extract.command)
 app.command("inspect")(inspect.command)
 app.command("export")(export.command)
 app.command("similarity")(similarity.command)
+app.command("attention")(attention.command)
 app.command("measures")(measures.command)
 app.command("demo")(demo.command)
 

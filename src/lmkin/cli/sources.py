@@ -22,16 +22,35 @@ def read_source(
     parts: int,
 ) -> Any:
     """Rows from models that run, from stored activations, or moments from a file."""
-    from ..corpus import read_corpus
-    from ..models import load_model
     from ..moments import Moments, row_source
 
-    called = _names(names, len(models))
     if corpus is None:
         if len(models) == 1 and Path(models[0]).is_file():
             refuse_unused({"--layers": None if rule["layers"] == "all" else rule["layers"]})
             return Moments.load(models[0])
         return row_source(models, parts=parts, layers=rule["layers"])
+    loaded, sentences = read_models(
+        models, corpus, untrained, names, limit, format, format_options, model_options
+    )
+    with busy("Tokenizing and aligning words …"):
+        return row_source(loaded, sentences, parts=parts, **rule)
+
+
+def read_models(
+    models: list[str],
+    corpus: str,
+    untrained: bool,
+    names: str | None,
+    limit: int | None,
+    format: str | None,
+    format_options: dict[str, Any],
+    model_options: dict[str, Any],
+) -> tuple[list[Any], Any]:
+    """Models and, if asked for, their untrained twins; and the sentences for them to read."""
+    from ..corpus import read_corpus
+    from ..models import load_model
+
+    called = _names(names, len(models))
     with busy(f"Reading {corpus} …"):
         sentences = read_corpus(corpus, format, **format_options)
         if limit is not None:
@@ -43,8 +62,7 @@ def read_source(
             with busy(f"Loading {each} …"):
                 loaded.append(load_model(each, name=title, **model_options))
             say(f"Model: {loaded[-1].name}, {loaded[-1].n_layers} layers × {loaded[-1].widths[-1]}")
-    with busy("Tokenizing and aligning words …"):
-        return row_source(loaded, sentences, parts=parts, **rule)
+    return loaded, sentences
 
 
 def refuse_unused(given: dict[str, Any]) -> None:

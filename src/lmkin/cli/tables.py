@@ -20,6 +20,8 @@ def similarity_table(result: xr.Dataset) -> Table:
     title = f"{result.attrs['n']:,} {result.attrs['units']}s"
     if "scaling" in result.dims:
         title += "; neurons as they are"
+    if "sink" in result.dims:
+        title += f"; attention to special and first tokens {result['sink'].values[0]}"
     table = Table(
         title=title,
         title_justify="left",
@@ -55,7 +57,7 @@ def similarity_table(result: xr.Dataset) -> Table:
 
 def similarity_data(result: xr.Dataset) -> dict[str, Any]:
     """The same as data."""
-    first = result.isel(scaling=0) if "scaling" in result.dims else result
+    first = result.isel({axis: 0 for axis in ("scaling", "sink") if axis in result.dims})
     names = [str(n) for n, t in first.items() if "summary" in t.attrs]
     models = [str(m) for m in first["model_x"].values]
     rows: list[dict[str, Any]] = []
@@ -98,3 +100,54 @@ def _pair(result: xr.Dataset, name: str, a: str, b: str) -> dict[str, Any]:
         "value": float(values[i, j]),
         "se": se,
     }
+
+
+def heads_table(heads: xr.Dataset) -> Table:
+    """For every model: how many heads repeat others, and the pair of heads that are most alike across models."""
+    table = Table(
+        title="\nHeads",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        caption=f"could go: beside others of the same model that differ by at most {heads.attrs['threshold']:g} bits. "
+        f"A head is layer/number.",
+        caption_justify="left",
+    )
+    for name in ("model", "heads", "groups", "could go", "most alike elsewhere", "js"):
+        left = name in ("model", "most alike elsewhere")
+        table.add_column(name, justify="left" if left else "right", overflow="fold")
+    for row in heads_data(heads):
+        pair = f"{row['head']} and {row['elsewhere']}" if row["elsewhere"] else "–"
+        table.add_row(
+            escape(row["model"]),
+            str(row["heads"]),
+            str(row["groups"]),
+            str(row["could_go"]),
+            escape(pair),
+            f"{row['js']:.3f}" if row["elsewhere"] else "",
+        )
+    return table
+
+
+def heads_data(heads: xr.Dataset) -> list[dict[str, Any]]:
+    """The same as data, a row a model."""
+    rows = []
+    for model in dict.fromkeys(heads["model"].values.tolist()):
+        mine = heads.isel(head=np.flatnonzero(heads["model"].values == model))
+        best = None
+        if np.isfinite(mine["elsewhere_js"].values).any():
+            best = int(np.nanargmax(mine["elsewhere_js"].values))
+        rows.append(
+            {
+                "model": str(model),
+                "heads": int(mine.sizes["head"]),
+                "groups": len(np.unique(mine["group"].values)),
+                "could_go": int((~mine["stays"].values).sum()),
+                "head": ""
+                if best is None
+                else str(mine["head"].values[best]).removeprefix(f"{model}/"),
+                "elsewhere": "" if best is None else str(mine["elsewhere"].values[best]),
+                "js": None if best is None else float(mine["elsewhere_js"].values[best]),
+            }
+        )
+    return rows

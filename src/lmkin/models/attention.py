@@ -25,13 +25,16 @@ if TYPE_CHECKING:
 class WordAttention:
     """Attention of one sentence: ``weights[layer, head, from, to]``; every row sums to 1.
 
-    ``words[i]`` is the number of the word in the sentence, or -1 for a special token.
+    ``words[i]`` is the number of the word in the sentence, or -1 for a special token. ``left_out[layer, head, from]``
+    is the share of the row that went to tokens that are left out, before it was made to sum to 1 again; it is 1 only
+    where nothing was left, and the row is shown as even.
     """
 
     sentence: int
     words: tuple[int, ...]
     names: tuple[str, ...]
     weights: NDArray[np.float32]
+    left_out: NDArray[np.float32]
 
 
 def word_attention(
@@ -61,7 +64,14 @@ def word_attention(
         "word", "mean", first_token=first_token, special_tokens=special_tokens, long="truncate"
     )
     batch: list[_Item] = []
-    too_long = 0
+    too_long = blank = 0
+
+    def counted(found: Iterator[WordAttention]) -> Iterator[WordAttention]:
+        nonlocal blank
+        for each in found:
+            blank += int((each.left_out == 1).sum())
+            yield each
+
     for number, sentence, tokens in model.reader.tokens(corpus):
         layout = lay_out(model.tokenizer, tokens, rule, limit=model.limit, causal=model.causal)
         if layout.n_cut:
@@ -72,11 +82,18 @@ def word_attention(
             continue
         longest = max([len(item.ids), *(len(other.ids) for other in batch)])
         if batch and longest * (len(batch) + 1) > batch_tokens:
-            yield from _run(model, batch)
+            yield from counted(_run(model, batch))
             batch = []
         batch.append(item)
     if batch:
-        yield from _run(model, batch)
+        yield from counted(_run(model, batch))
+    if blank:
+        warnings.warn(
+            f"{model.name}: {blank:,} rows of attention go to special tokens alone, and are shown as even. "
+            f"special_tokens='keep' shows where they go.",
+            LmkinWarning,
+            stacklevel=2,
+        )
     if too_long:
         warnings.warn(
             f"{too_long:,} of {len(corpus):,} sentences are longer than {model.name} reads at once, and have no "
@@ -163,12 +180,8 @@ def _run(model: TransformerModel, batch: list[_Item]) -> Iterator[WordAttention]
         total = weights.sum(-1, keepdims=True)
         # A row whose every share went to what is left out would be 0/0: it says nothing, so it is even.
         even = np.full_like(weights, 1 / weights.shape[-1])
-        if (total <= 1e-12).any():
-            warnings.warn(
-                f"Sentence {item.sentence}: {int((total <= 1e-12).sum()):,} rows of attention go to special tokens "
-                f"alone, and are shown as even. special_tokens='keep' shows where they go.",
-                LmkinWarning,
-                stacklevel=2,
-            )
         weights = np.divide(weights, total, out=even, where=total > 1e-12)
-        yield WordAttention(item.sentence, item.words, item.names, weights)
+        # A little that is left is not nothing, though 1 minus it may round to 1.
+        some = np.clip(1 - total[..., 0], 0, np.nextafter(np.float32(1), np.float32(0)))
+        left_out = np.where(total[..., 0] > 1e-12, some, np.float32(1))
+        yield WordAttention(item.sentence, item.words, item.names, weights, left_out)

@@ -118,7 +118,8 @@ def accumulate(
 
     per_row = 1 if source.reread else len({g.model for g in groups or source.widths})
     with progress_bar("moments", source.n * per_row, f"{source.unit}s", show=progress) as advance:
-        if checkpoint is None or source.n <= CHUNK:  # few rows are run again sooner than read
+        # Few rows are run again sooner than read, and rows that lie there sooner still.
+        if checkpoint is None or source.reread or source.n <= CHUNK:
             result = new(reference)
             for part, blocks in source.blocks(groups, advance):
                 result.update(blocks, part=part)

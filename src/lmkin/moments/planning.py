@@ -151,7 +151,7 @@ def _panel_bytes(
     own = sum(w * w for w in layout.widths)
     replicates = parts + 1 if parts > 1 else 1
     spectra_bytes = own * (8 + itemsize) * 2 * scalings * replicates if spectra else 0
-    sums = wide * len(layout.groups) * 8 * 3 * (slots + 1)
+    sums = wide * len(layout.groups) * 8 * (3 * (slots + 1) + 2 * replicates)
     kept = wide * itemsize * (n + slots + rows + 512)
     return (
         kept

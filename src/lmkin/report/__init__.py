@@ -1,8 +1,9 @@
 """What is shown: charts, and the HTML report that holds them."""
 
 from ..rooms import make_callable
+from .attention import attention_report, save_attention_charts
 from .charts import save_picture
-from .folder import report, write_similarity
+from .folder import report, write_attention, write_similarity
 from .page import Chapter, Figure, Option, Report, Switch, Table
 from .similarity import save_charts, similarity_charts, similarity_report
 
@@ -13,11 +14,14 @@ __all__ = [
     "Report",
     "Switch",
     "Table",
+    "attention_report",
     "report",
+    "save_attention_charts",
     "save_charts",
     "save_picture",
     "similarity_charts",
     "similarity_report",
+    "write_attention",
     "write_similarity",
 ]
 make_callable(__name__, report)

@@ -16,7 +16,8 @@ _FONT = "system-ui, sans-serif"
 
 def styled(chart: Any) -> Any:
     """The look that all our charts share."""
-    fits: Literal["fit-x", "pad"] = "fit-x" if chart.width == "container" else "pad"
+    fills = getattr(chart, "width", None) == "container"
+    fits: Literal["fit-x", "pad"] = "fit-x" if fills else "pad"
     chart = chart.properties(autosize=alt.AutoSizeParams(type=fits, contains="padding"))
     return (
         chart.configure(font=_FONT)

@@ -57,16 +57,7 @@ def layer_curves(
     ends = alt.Scale(domain=[alt.expr("range[0]"), alt.expr("range[1]")], nice=True)
     y = alt.Y("v:Q", title=axis, scale=ends, axis=alt.Axis(tickCount=6))
     models = view.models
-    colour = alt.Color(
-        "model:N",
-        scale=alt.Scale(domain=models, range=_cycled(_COLOURS, len(models))),
-        legend=_legend(models),
-    )
-    shape = alt.Shape(
-        "model:N",
-        scale=alt.Scale(domain=models, range=_cycled(_SHAPES, len(models))),
-        legend=_legend(models),
-    )
+    colour, shape = model_marks(models)
     bands = (
         base.transform_filter("isValid(datum.low) && isValid(datum.high)")
         .mark_area(opacity=0.15, tooltip=None)
@@ -101,6 +92,17 @@ def layer_curves(
     chart = chart.properties(width=width, height=height, title=title)
     chart.data = alt.InlineData(values=rows)
     return cast(alt.LayerChart, chart)
+
+
+def model_marks(models: Sequence[str]) -> tuple[alt.Color, alt.Shape]:
+    """A colour and a shape for each value of the field ``model``, with a legend above the chart."""
+    colours = alt.Scale(domain=list(models), range=_cycled(_COLOURS, len(models)))
+    shapes = alt.Scale(domain=list(models), range=_cycled(_SHAPES, len(models)))
+    legend = _legend(models)
+    return (
+        alt.Color("model:N", scale=colours, legend=legend),
+        alt.Shape("model:N", scale=shapes, legend=legend),
+    )
 
 
 def curve_table(

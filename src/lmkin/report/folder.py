@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import xarray as xr
 
 from ..errors import LmkinError
+from ..interchange.atomic import replacing
 from ..progress import progress_bar
 from ..results import average_similarity, localization, save_result
+from .attention import attention_report, count_charts, save_attention_charts
 from .page import Chapter
 from .similarity import save_charts, similarity_report
+
+_OF_HEADS = (
+    "nearest",
+    "nearest_js",
+    "elsewhere",
+    "elsewhere_js",
+    "group",
+    "stays",
+    "sink_share",
+)
 
 
 def write_similarity(
@@ -27,12 +40,9 @@ def write_similarity(
 
     ``chapters`` come before the last one, which says how to get the same again.
     """
-    folder = Path(folder)
-    if folder.exists() and not folder.is_dir():
-        raise LmkinError(f"{folder} is a file; give the name of a folder to write results to.")
-    folder.mkdir(parents=True, exist_ok=True)
-    _sweep(folder)
-    local = localization(result) if "neuronsim" in result and "svsim" in result else None
+    names = ("similarity.nc", "similarity.csv", "averages.csv", "localization.csv")
+    folder = _prepared(folder, names, ("heatmap", "averages", "localization"))
+    local = _localized(result)
     averages = average_similarity(result)
     save_result(result, folder / "similarity.nc")
     save_result(result, folder / "similarity.csv")
@@ -50,35 +60,108 @@ def write_similarity(
     return path
 
 
+def write_attention(
+    result: xr.Dataset,
+    folder: str | Path,
+    *,
+    heads: xr.Dataset | None = None,
+    sentence: xr.DataArray | None = None,
+    title: str | None = None,
+    charts: bool = True,
+    progress: bool | None = None,
+) -> Path:
+    """Write results (netCDF, CSV), charts (PNG, SVG) and ``report.html`` into a folder; the path of the report.
+
+    ``heads`` is what `lmkin.attention_heads` gives, made here if it is not given; ``sentence`` what
+    `lmkin.sentence_attention` gives, to be drawn.
+    """
+    heads = _heads(result) if heads is None else heads
+    page = attention_report(result, heads, sentence, title)
+    folder = _prepared(
+        folder, ("attention.nc", "attention.csv", "heads.csv"), ("attention", "heads")
+    )
+    save_result(result, folder / "attention.nc")
+    save_result(result, folder / "attention.csv")
+    if heads is not None:
+        save_heads(heads, folder / "heads.csv")
+    path = folder / "report.html"
+    page.write(path)
+    if charts:
+        count = count_charts(result, heads, sentence)
+        with progress_bar("charts", count, "charts", show=progress) as advance:
+            save_attention_charts(result, heads, sentence, folder / "charts", advance=advance)
+    return path
+
+
+def save_heads(heads: xr.Dataset, path: Path) -> None:
+    """Write what `lmkin.attention_heads` gives as CSV: one line a head."""
+    columns = {
+        "model": heads["model"],
+        "layer": heads["layer"],
+        "head": heads["number"],
+        **{name: heads[name] for name in _OF_HEADS},
+        "map_x": heads["map"].isel(axis=0),
+        "map_y": heads["map"].isel(axis=1),
+    }
+    flat = xr.Dataset({name: ("line", column.values) for name, column in columns.items()})
+    with replacing(path) as temporary:
+        flat.to_dataframe().to_csv(temporary, index=False)
+
+
 def report(result: xr.Dataset, out: str | Path, **options: Any) -> Path:
     """Write the report of a comparison: one HTML file, or, where ``out`` is no ``.html``, a folder with everything.
 
-    ``result`` is what `lmkin.similarities` gives. ``options``: ``title``, and for a folder ``charts=False``.
+    ``result`` is what `lmkin.similarities` or `lmkin.attention_similarities` gives. ``options``: ``title``; for
+    attention ``heads`` (of `lmkin.attention_heads`) and ``sentence`` (of `lmkin.sentence_attention`); for a folder
+    ``charts=False``.
     """
     if not isinstance(result, xr.Dataset):
-        raise LmkinError("A report shows what lmkin.similarities gives: a Dataset.")
-    path = Path(out)
+        raise LmkinError(
+            "A report shows what lmkin.similarities or lmkin.attention_similarities gives: a Dataset."
+        )
+    path, title = Path(out), options.get("title")
+    attention = bool({"sink", "head_name"} & set(result.dims))
     if path.suffix != ".html":
-        return write_similarity(result, path, **options)
-    local = localization(result) if "neuronsim" in result and "svsim" in result else None
-    page = similarity_report(result, local, average_similarity(result), title=options.get("title"))
+        write = write_attention if attention else write_similarity
+        return write(result, path, **options)
+    if attention:
+        heads = options.get("heads")
+        heads = _heads(result) if heads is None else heads
+        page = attention_report(result, heads, options.get("sentence"), title)
+    else:
+        page = similarity_report(
+            result, _localized(result), average_similarity(result), title=title
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     page.write(path)
     return path
 
 
-def _sweep(folder: Path) -> None:
-    """Remove what an earlier comparison wrote here: old charts beside new numbers would mislead."""
-    names = ("similarity.nc", "similarity.csv", "averages.csv", "localization.csv", "report.html")
-    charts = [
-        path
-        for kind in ("heatmap", "averages", "localization")
-        for path in (folder / "charts").glob(f"{kind}*.[ps][nv]g")
-    ]
-    for path in [*(folder / name for name in names), *charts]:
+def _localized(result: xr.Dataset) -> xr.Dataset | None:
+    return localization(result) if "neuronsim" in result and "svsim" in result else None
+
+
+def _heads(result: xr.Dataset) -> xr.Dataset | None:
+    """Single heads, if they were compared."""
+    if "js_heads" not in result or "sink" not in result["js_heads"].dims:
+        return None
+    from ..attention import attention_heads
+
+    return attention_heads(result)
+
+
+def _prepared(folder: str | Path, names: Sequence[str], kinds: Sequence[str]) -> Path:
+    """The folder, without what an earlier comparison wrote here: old charts beside new numbers would mislead."""
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise LmkinError(f"{folder} is a file; give the name of a folder to write results to.")
+    folder.mkdir(parents=True, exist_ok=True)
+    charts = [path for kind in kinds for path in (folder / "charts").glob(f"{kind}*.[ps][nv]g")]
+    for path in [*(folder / name for name in (*names, "report.html")), *charts]:
         path.unlink(missing_ok=True)
     if (folder / "charts").is_dir() and not any((folder / "charts").iterdir()):
         (folder / "charts").rmdir()
+    return folder
 
 
 def measure_names(result: xr.Dataset) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import altair as alt
 import numpy as np
 
-from .charts import INK, chosen, one_line
+from .charts import INK, chosen
 from .labels import layer_numbers, model_names
 from .view import (
     COLUMN,
@@ -26,6 +26,7 @@ from .view import (
 
 _CELL = 4  # the side of a cell; the gap between two models is a part of it
 _MOST_NUMBERS = 400
+_LETTER = 7.5  # pixels of a title
 UNDEFINED = "#e3e3e3"
 
 
@@ -82,8 +83,11 @@ def title_of(measures: Sequence[Measure], scalings: Sequence[Scaling]) -> alt.Ti
     """A title inside the chart, so that a saved picture says what it shows."""
     text = chosen({m.key: m.title for m in measures}, "measure")
     if any(s.name for s in scalings):
-        text += f" + {chosen({s.key: f' ({one_line(s.name)})' for s in scalings}, 'scaling')}"
-    return alt.TitleParams(text=alt.expr(text), offset=4, frame="group")
+        note = chosen({s.key: f"({s.short})" for s in scalings}, "scaling")
+        broken = f"length({text}) + length({note}) > width / {_LETTER}"
+        text = f"{broken} ? [{text}, {note}] : {text} + ' ' + {note}"
+    limit = alt.expr("max(width, 200)")  # a longer one would make the page wider than a phone
+    return alt.TitleParams(text=alt.expr(text), offset=4, frame="group", limit=limit)
 
 
 def _places(layers: Sequence[Layer]) -> tuple[list[int], int]:
@@ -171,7 +175,9 @@ def _params(view: View, starts: Sequence[int], end: int) -> list[Any]:
 def _about(view: View, measure: Measure, scaling: Scaling) -> dict[str, Any]:
     table = view.table(measure, scaling)
     assert table is not None  # the measures are those that the Dataset has
-    low, high = colour_range(measure, table)
+    # One for all scalings: a switch must not change what a colour means.
+    every = [t for t in (view.table(measure, s) for s in view.scalings) if t is not None]
+    low, high = colour_range(measure, np.stack(every))
     return {
         "lo": low,
         "hi": high,

@@ -6,9 +6,12 @@ function records({ fields, columns }) {
   return columns.length ? columns[0].map((_, i) => Object.fromEntries(fields.map((f, k) => [f, columns[k][i]]))) : [];
 }
 
+const shared = Object.assign({}, ...specs.map(({ datasets }) => Object.fromEntries(
+  Object.entries(datasets ?? {}).filter(([, data]) => data))));
 for (const [i, spec] of specs.entries()) {
-  for (const [name, data] of Object.entries(spec.datasets ?? {})) {
-    if (data.fields) spec.datasets[name] = records(data);
+  for (const name of Object.keys(spec.datasets ?? {})) {
+    const data = shared[name];
+    spec.datasets[name] = data.fields ? records(data) : structuredClone(data);
   }
   const element = document.getElementById("chart-" + i);
   const most = Math.max(0, ...Object.values(spec.datasets ?? {}).map((rows) => rows.length));
@@ -79,7 +82,9 @@ for (const button of document.querySelectorAll(".save button")) {
     const element = button.closest("figure").querySelector(".chart");
     const link = document.createElement("a");
     link.href = await charts.get(element).view.toImageURL(button.dataset.format, button.dataset.format === "png" ? 2 : 1);
-    const parts = [element.dataset.name, ...Object.values(chosen(element.closest("section")))];
+    const { signals } = charts.get(element);
+    const own = Object.entries(chosen(element.closest("section"))).filter(([signal]) => signals.has(signal));
+    const parts = [element.dataset.name, ...own.map(([, value]) => value)];
     link.download = parts.filter((part) => part).join("-") + "." + button.dataset.format;
     link.click();
   });

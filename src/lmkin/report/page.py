@@ -34,6 +34,15 @@ class Switch:
     signal: str
     label: str
     options: Sequence[Option]
+    start: str = ""
+    """The value to begin with; empty for the first."""
+    folded: bool = False
+    """A list also for a few options."""
+
+    @property
+    def first(self) -> str:
+        """The value to begin with."""
+        return self.start or self.options[0].value
 
 
 @dataclass(frozen=True)
@@ -103,7 +112,7 @@ class Report:
             version=html.escape(__version__),
             style=files.joinpath("page.css").read_text("utf-8"),
             script=files.joinpath("page.js").read_text("utf-8"),
-            specs=_script_json([_packed(spec) for spec in specs]),
+            specs=_script_json(_packed(specs)),
             vega=_script_safe(
                 vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version="6.4")
             ),
@@ -138,8 +147,8 @@ def _alert(text: str) -> str:
 
 
 def _chapter(chapter: Chapter, number: int, specs: list[dict[str, Any]]) -> str:
-    # Beside a square chart there is room for the switches, on a wide page.
-    beside = ' class="beside"' if any(figure.square for figure in chapter.figures) else ""
+    # Beside one square chart there is room for the switches, on a wide page.
+    beside = ' class="beside"' if [bool(f.square) for f in chapter.figures] == [True] else ""
     parts = [f'<section{beside}><h2>{html.escape(chapter.title)}</h2><div class="introduction">']
     parts += [f"<p>{html.escape(text)}</p>" for text in chapter.paragraphs]
     for k, switch in enumerate(chapter.switches):
@@ -151,7 +160,7 @@ def _chapter(chapter: Chapter, number: int, specs: list[dict[str, Any]]) -> str:
             parts.append(_figure(figure, len(specs)))
             specs.append(styled(figure.chart).to_dict())
         parts.append("</div>")
-    first = {switch.signal: switch.options[0].value for switch in chapter.switches}
+    first = {switch.signal: switch.first for switch in chapter.switches}
     parts += [_table(table, first) for table in chapter.tables]
     for title, data in chapter.details:
         text = data if isinstance(data, str) else json.dumps(data, indent=1, ensure_ascii=False)
@@ -165,22 +174,23 @@ def _chapter(chapter: Chapter, number: int, specs: list[dict[str, Any]]) -> str:
 def _switch(switch: Switch, name: str) -> str:
     """Radio buttons, or a list where there are many; and the sentence of the chosen value."""
     signal, label = html.escape(switch.signal), html.escape(switch.label)
-    if len(switch.options) <= _MOST_RADIOS:
+    if len(switch.options) <= _MOST_RADIOS and not switch.folded:
         buttons = "".join(
             f'<label><input type="radio" name="{name}" value="{html.escape(option.value)}"'
-            f"{' checked' if i == 0 else ''}> {html.escape(option.label)}</label>"
-            for i, option in enumerate(switch.options)
+            f"{' checked' if option.value == switch.first else ''}> {html.escape(option.label)}</label>"
+            for option in switch.options
         )
         choice = f"<fieldset><legend>{label}</legend>{buttons}</fieldset>"
     else:
         entries = "".join(
-            f'<option value="{html.escape(o.value)}">{html.escape(o.label)}</option>'
+            f'<option value="{html.escape(o.value)}"{" selected" * (o.value == switch.first)}>'
+            f"{html.escape(o.label)}</option>"
             for o in switch.options
         )
         choice = f'<label>{label} <select name="{name}">{entries}</select></label>'
     texts = "".join(
-        f'<span data-value="{html.escape(option.value)}"{" hidden" if i else ""}>{html.escape(option.text)}</span>'
-        for i, option in enumerate(switch.options)
+        f'<span data-value="{html.escape(o.value)}"{" hidden" * (o.value != switch.first)}>{html.escape(o.text)}</span>'
+        for o in switch.options
         if any(o.text for o in switch.options)
     )
     explained = f'<p class="explained" aria-live="polite">{texts}</p>' if texts else ""
@@ -227,19 +237,27 @@ def _cell(text: str) -> str:
     return f"<td{short}>{html.escape(text)}</td>"
 
 
-def _packed(spec: dict[str, Any]) -> dict[str, Any]:
-    """The chart's data as columns: the names of the fields once, not in every row."""
-    packed = {}
-    for name, rows in spec.get("datasets", {}).items():
-        fields = list(rows[0]) if rows else []
-        if any(list(row) != fields for row in rows):
-            packed[name] = rows
-            continue
-        packed[name] = {
-            "fields": fields,
-            "columns": [[row[name] for row in rows] for name in fields],
+def _packed(specs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The charts with their data as columns; null stands for data that an earlier chart has too."""
+    known: set[str] = set()
+    found = []
+    for spec in specs:
+        # Altair names data by a hash of them.
+        packed = {
+            name: None if name in known else _columns(rows)
+            for name, rows in spec.get("datasets", {}).items()
         }
-    return spec | {"datasets": packed} if packed else spec
+        known |= set(packed)
+        found.append(spec | {"datasets": packed} if packed else spec)
+    return found
+
+
+def _columns(rows: list[dict[str, Any]]) -> Any:
+    """The names of the fields once, not in every row."""
+    fields = list(rows[0]) if rows else []
+    if any(list(row) != fields for row in rows):
+        return rows
+    return {"fields": fields, "columns": [[row[name] for row in rows] for name in fields]}
 
 
 def _script_json(data: Any) -> str:

@@ -21,17 +21,42 @@ FloatArray = NDArray[np.float64]
 PLACE = ("model_x", "layer_x", "model_y", "layer_y")
 ERRORS = ("_se", "_low", "_high")
 _COMPANIONS = (*ERRORS, "_null_mean", "_p", "_p_max")
-_SCALINGS = {
-    "raw": (
-        "neurons as they are",
-        "As they are: neurons with a large variance weigh more, where the measure lets them.",
+_WAYS: dict[str, tuple[str, dict[str, tuple[str, str, str]]]] = {
+    "scaling": (
+        "Neurons:",
+        {
+            "raw": (
+                "raw",
+                "neurons as they are",
+                "As they are: neurons with a large variance weigh more, where the measure lets them.",
+            ),
+            "standardized": (
+                "standardized",
+                "each neuron standardized",
+                "Standardized: all neurons count the same. Where this disagrees with the neurons as they are, a few "
+                "neurons with a large variance decide the other.",
+            ),
+        },
     ),
-    "standardized": (
-        "each neuron standardized",
-        "Standardized: all neurons count the same. Where this disagrees with the neurons as they are, a few "
-        "neurons with a large variance decide the other.",
+    "sink": (
+        "Attention to the sink:",
+        {
+            "dropped": (
+                "sink dropped",
+                "dropped",
+                "Dropped: what goes to special tokens, or to the first position, is left out, and what is left made "
+                "to sum to 1 again. Heads are alike if they look at the same words.",
+            ),
+            "kept": (
+                "sink kept",
+                "kept",
+                "Kept: the sink is one position more. Heads that give most of their attention to it are alike for "
+                "that reason alone.",
+            ),
+        },
     ),
 }
+"""Dimensions that a switch walks through: its label, and of each value a short name, a title and a text."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +77,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class Scaling:
-    """Raw or standardized neurons; ``name`` is empty where the Dataset has only one of them."""
+    """A way the numbers were taken: neurons raw or standardized, the sink of attention dropped or kept.
 
-    key: str
-    name: str
-    title: str
-    text: str
+    ``name`` is its value on ``dimension``; both are empty where the Dataset has one way only.
+    """
+
+    key: str = ""
+    name: str = ""
+    dimension: str = ""
+    label: str = ""
+    """Of the switch between this one and the others."""
+    short: str = ""
+    title: str = ""
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,18 +172,23 @@ COLUMN = "measure + '|' + scaling + '|{}'"
 
 def select(values: xr.DataArray, scaling: Scaling) -> xr.DataArray:
     """The values of one scaling; the same where there is only one."""
-    return values.sel(scaling=scaling.name) if "scaling" in values.dims else values
+    return (
+        values.sel({scaling.dimension: scaling.name})
+        if scaling.dimension in values.dims
+        else values
+    )
 
 
 def scalings_of(dataset: xr.Dataset) -> list[Scaling]:
-    """What the dimension ``scaling`` holds; one nameless scaling where there is none."""
-    if "scaling" not in dataset.dims:
-        return [Scaling("", "", "", "")]
-    names = [str(name) for name in dataset["scaling"].values]
-    keys = slugs(names)
+    """What the dimension ``scaling`` (or ``sink``) holds; one nameless scaling where there is none."""
+    dimension = next((d for d in _WAYS if d in dataset.dims), None)
+    if dimension is None:
+        return [Scaling()]
+    label, known = _WAYS[dimension]
+    names = [str(name) for name in dataset[dimension].values]
     return [
-        Scaling(k, n, *_SCALINGS.get(n, (one_line(n), "")))
-        for k, n in zip(keys, names, strict=True)
+        Scaling(key, name, dimension, label, *known.get(name, (one_line(name), one_line(name), "")))
+        for key, name in zip(slugs(names), names, strict=True)
     ]
 
 
@@ -159,7 +196,7 @@ def _measures(dataset: xr.Dataset) -> list[Measure]:
     names = [
         str(name)
         for name, values in dataset.data_vars.items()
-        if set(PLACE) <= set(values.dims) <= {*PLACE, "scaling"}
+        if set(PLACE) <= set(values.dims) <= {*PLACE, *_WAYS}
         and not any(
             str(name).endswith(e) and str(name).removesuffix(e) in dataset.data_vars
             for e in _COMPANIONS

@@ -94,10 +94,13 @@ def as_dataset(
     labels: Labels,
     entries: Mapping[str, Mapping[str, Entry]],
     attrs: Mapping[str, Any],
+    *,
+    axis: str = "scaling",
+    unit: str = "neuron",
 ) -> xr.Dataset:
-    """All measures over (model_x, layer_x, model_y, layer_y); by ``scaling`` first, if there are two.
+    """All measures over (model_x, layer_x, model_y, layer_y); by ``axis`` first, if there are two of it.
 
-    ``entries`` is measure → scaling → entry. Layers that a model lacks are NaN.
+    ``entries`` is measure → scaling → entry. Layers that a model lacks are NaN. ``unit`` is what details are given of.
     """
     scalings = list(dict.fromkeys(s for by in entries.values() for s in by))
     several = len(scalings) > 1
@@ -115,18 +118,24 @@ def as_dataset(
         for suffix, arrays in tables.items():
             spread = [_spread(labels, a) for a in arrays]
             data = np.stack(spread) if several else spread[0]
-            dims: tuple[str, ...] = ("scaling", *AXES) if several else AXES
+            dims: tuple[str, ...] = (axis, *AXES) if several else AXES
             own = first.attrs if not suffix else {"long_name": f"{name}: {_LONG[suffix]}"}
             variables[f"{name}{suffix}"] = (dims, data, own)
         if first.without is not None:
             spread = [np.stack([_spread(labels, a) for a in e.without]) for e in chosen]  # type: ignore[union-attr]
             data = np.stack(spread, axis=1) if several else spread[0]
-            dims = ("part", "scaling", *AXES) if several else ("part", *AXES)
+            dims = ("part", axis, *AXES) if several else ("part", *AXES)
             variables[f"{name}_without"] = (dims, data, {"long_name": f"{name} without each part"})
-        for detail, found in first.details.items():
-            data = _spread(labels, _details(found, len(labels.groups)), empty=-1)
-            note = {"long_name": f"{name}: {detail} of each neuron of x (-1: none)"}
-            variables[f"{name}_{detail}"] = ((*AXES, "neuron"), data, note)
+        for detail in first.details:
+            # What does not see the axis is the same for all of it.
+            unlike = several and len(by_scaling) > 1 and axis != "scaling"
+            spread = [
+                _spread(labels, _details(e.details[detail], len(labels.groups)), empty=-1)
+                for e in (chosen if unlike else chosen[:1])
+            ]
+            dims = ((axis,) if unlike else ()) + (*AXES, unit)
+            note = {"long_name": f"{name}: {detail} of each {unit} of x (-1: none)"}
+            variables[f"{name}_{detail}"] = (dims, np.stack(spread) if unlike else spread[0], note)
     coords: dict[str, Any] = {
         "model_x": labels.models,
         "layer_x": labels.layers,
@@ -134,7 +143,7 @@ def as_dataset(
         "layer_y": labels.layers,
     }
     if several:
-        coords["scaling"] = scalings
+        coords[axis] = scalings
     return xr.Dataset(variables, coords=coords, attrs=dict(attrs))
 
 

@@ -13,6 +13,9 @@ from ..errors import LmkinError
 from ..interchange.atomic import replacing
 
 _JSON = "json:"
+_DETAILS = ("neuron", "part")
+_HEADS = ("head", "head_name", "head_other")
+"""Of these a line for a pair of layers has no room."""
 
 
 def save_result(result: xr.Dataset | xr.DataArray, path: str | Path) -> None:
@@ -25,7 +28,8 @@ def save_result(result: xr.Dataset | xr.DataArray, path: str | Path) -> None:
         result = _as_dataset(result)
     path.parent.mkdir(parents=True, exist_ok=True)
     if path.suffix == ".csv":
-        flat = result.drop_vars([n for n, v in result.items() if {"neuron", "part"} & set(v.dims)])
+        details = (*_DETAILS, *_HEADS) if "layer_x" in result.dims else _DETAILS
+        flat = result.drop_dims(details, errors="ignore")
         frame = flat.to_dataframe().reset_index()
         values = [str(n) for n in flat.data_vars]
         with replacing(path) as temporary:

@@ -1,0 +1,102 @@
+"""Values of all pairs of layers, on all sentences and without each part of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..measures import similarity
+from ..measures.registry import measure_info
+from ..moments.parts import PARTS
+from ..results.labelled import Entry
+from .sums import HeadSums
+from .tables import Heads, head_table, intervals_by_view, layer_table, matches
+from .views import ViewSums
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a comparison takes beside the source and the measures."""
+
+    intervals: bool = True
+    level: float = 0.95
+    parts: int | Sequence[Any] = PARTS
+    layers: Any = "all"
+    released: bool = False
+    batch_tokens: int = 2048
+    checkpoint: str | Path | None = None
+    progress: bool | None = None
+
+
+def by_heads(
+    views: Sequence[ViewSums], heads: Heads, measure: str, settings: Options, parts: Sequence[int]
+) -> tuple[Entry, Any]:
+    """The best match of each head, and head × head."""
+
+    def compute(sums: Sequence[HeadSums]) -> Any:
+        return head_table(views, sums, heads, measure, released=settings.released)
+
+    totals = [v.total() for v in views]
+    table = compute(totals)
+    without = [
+        layer_table(
+            compute([t.merge(v.parts[p], -1) for t, v in zip(totals, views, strict=True)]),
+            heads.layout,
+        )
+        for p in parts
+    ]
+    entry = _with_interval(layer_table(table, heads.layout), without, views, parts, settings)
+    entry.details = {"match": matches(table, heads.layout)}
+    return entry, table
+
+
+def by_columns(
+    views: Sequence[ViewSums],
+    heads: Heads,
+    measure: str,
+    settings: Options,
+    own: dict[str, Any],
+    parts: Sequence[int],
+) -> Entry:
+    """Heads as columns, (word, word) pairs as rows: a measure of layers."""
+    info = measure_info(measure)
+    options = {k: v for k, v in own.items() if k in info.options}
+    if settings.released and "released" in info.options:
+        options["released"] = True
+    size = len(heads.layout.groups)
+    value = np.full((size, size), np.nan)
+    without = np.full((len(parts), size, size), np.nan)
+    for view in sorted(views, key=lambda v: not v.view.past):
+        assert view.moments is not None
+        found = similarity(
+            view.moments, measure, intervals=bool(parts), progress=settings.progress, **options
+        )
+        rows, columns = np.ix_(view.layers, view.layers)
+        value[rows, columns] = found.values
+        known = list(view.moments.part_sizes)
+        for number, part in enumerate(parts):
+            without[number][rows, columns] = found.attrs["without"][known.index(part)]
+    return _with_interval(value, list(without), views, parts, settings)
+
+
+def _with_interval(
+    value: Any,
+    without: list[Any],
+    views: Sequence[ViewSums],
+    parts: Sequence[int],
+    settings: Options,
+) -> Entry:
+    if not parts:
+        return Entry(value, {})
+    table = np.stack(without)
+    return Entry(value, {}, intervals_by_view(value, table, views, parts, settings.level), table)
+
+
+def useful_parts(views: Sequence[ViewSums]) -> list[int]:
+    """Parts that hold words to compare, in every view."""
+    known = [{p for p, sums in v.parts.items() if sums.counts["words"]} for v in views]
+    return sorted(set.intersection(*known))
