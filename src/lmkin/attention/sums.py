@@ -14,7 +14,9 @@ from .maps import Entries, FloatArray
 HEAD_MEASURES = ("js", "pearson", "norm")
 """What compares single heads."""
 _BLOCK = 512
-"""Numbers of a head that are compared at once, so that those of all heads stay in the processor's cache."""
+"""Numbers of a head that are compared at once."""
+_TOGETHER = 8
+"""Heads that are compared with all others at once: fewer would leave threads waiting for each other, more the cache."""
 _COUNTED = ("sentences", "words", "single", "even", "all_sentences", "all_words")
 _TINY = 1e-30
 _CLOSE = {4: 1e-2, 8: 1e-6}
@@ -108,15 +110,17 @@ def entropies(values: FloatArray) -> NDArray[np.float64]:
     """Σ (a + b) log₂(a + b) for all pairs of rows of ``values``."""
     heads, size = values.shape
     upper = np.zeros((heads, heads))
-    for start in range(0, size, _BLOCK):
-        A = np.maximum(values[:, start : start + _BLOCK], _TINY)  # 0 log 0 is 0
-        pairs, logs = np.empty_like(A), np.empty_like(A)
-        for k in range(heads):
-            both = np.add(A[k], A[k:], out=pairs[k:])
-            # numpy's log2 is faster than its log, and a product of matrices than einsum.
-            found = np.matmul(both[:, None, :], np.log2(both, out=logs[k:])[:, :, None])
-            upper[k, k:] += found[:, 0, 0]
-    return upper + np.triu(upper, 1).T
+    for piece in np.array_split(np.arange(size), -(-size // _BLOCK)):
+        A = np.maximum(values[:, piece[0] : piece[-1] + 1], _TINY)  # 0 log 0 is 0
+        memory = np.empty((2, _TOGETHER * A.size), values.dtype)
+        for k in range(0, heads, _TOGETHER):
+            some, others = A[k : k + _TOGETHER, None, :], A[None, k:, :]
+            shape = (some.shape[0], others.shape[1], A.shape[1])
+            pairs, logs = memory[:, : shape[0] * shape[1] * shape[2]].reshape(2, *shape)
+            np.add(some, others, out=pairs)
+            np.log2(pairs, out=logs)  # numpy's log2 is faster than its log
+            upper[k : k + _TOGETHER, k:] += np.einsum("abn,abn->ab", pairs, logs)
+    return np.triu(upper) + np.triu(upper, 1).T
 
 
 def standardized(values: FloatArray, lengths: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
@@ -140,20 +144,21 @@ def standardized(values: FloatArray, lengths: NDArray[np.int64]) -> tuple[FloatA
     return Z.reshape(heads, -1), defined.astype(np.float64)
 
 
-def distances(values: FloatArray) -> NDArray[np.float64]:
+def distances(values: FloatArray) -> NDArray[Any]:
     """Frobenius distances of all pairs of maps of one sentence."""
     heads = len(values)
-    G = (values @ values.T).astype(np.float64)
-    own = np.diag(G)
-    both = own[:, None] + own[None, :]
-    squares = both - 2 * G
-    close = squares <= _CLOSE[values.dtype.itemsize] * both
-    if np.count_nonzero(close) > heads:  # the diagonal always is
-        k, m = np.nonzero(np.triu(close, 1))
+    squares = values @ values.T
+    own = np.diag(squares).copy()
+    squares *= -2
+    squares += own[:, None]
+    squares += own[None, :]
+    few = _CLOSE[values.dtype.itemsize]
+    if np.count_nonzero(squares <= few * 2 * own.max()) > heads:  # the diagonal always is
+        k, m = np.nonzero(np.triu(squares <= few * (own[:, None] + own[None, :]), 1))
         for start in range(0, len(k), heads):
             some, others = k[start : start + heads], m[start : start + heads]
             apart = values[some].astype(np.float64) - values[others]
             squares[some, others] = squares[others, some] = (apart * apart).sum(1)
     np.fill_diagonal(squares, 0)
-    result: NDArray[np.float64] = np.sqrt(np.maximum(squares, 0))
+    result: NDArray[Any] = np.sqrt(np.maximum(squares, 0, out=squares), out=squares)
     return result
