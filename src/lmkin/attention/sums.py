@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -106,17 +107,34 @@ def add_tables(tables: dict[str, NDArray[np.float64]], entries: Entries) -> None
         tables["norm"] += distances(entries.values)
 
 
+class _Scratch(threading.local):
+    """Memory that every thread uses again: fresh pages cost more than what is written to them."""
+
+    def __init__(self) -> None:
+        self._memory = np.empty(0), np.empty(0)
+
+    def two(self, size: int, dtype: Any) -> tuple[FloatArray, FloatArray]:
+        """Twice so many numbers, whatever they are."""
+        first = self._memory[0]
+        if first.size < size or first.dtype != dtype:
+            self._memory = np.empty(size, dtype), np.empty(size, dtype)
+        return self._memory
+
+
+_scratch = _Scratch()
+
+
 def entropies(values: FloatArray) -> NDArray[np.float64]:
     """Σ (a + b) log₂(a + b) for all pairs of rows of ``values``."""
     heads, size = values.shape
     upper = np.zeros((heads, heads))
     for piece in np.array_split(np.arange(size), -(-size // _BLOCK)):
         A = np.maximum(values[:, piece[0] : piece[-1] + 1], _TINY)  # 0 log 0 is 0
-        memory = np.empty((2, _TOGETHER * A.size), values.dtype)
+        memory = _scratch.two(_TOGETHER * A.size, values.dtype)
         for k in range(0, heads, _TOGETHER):
             some, others = A[k : k + _TOGETHER, None, :], A[None, k:, :]
             shape = (some.shape[0], others.shape[1], A.shape[1])
-            pairs, logs = memory[:, : shape[0] * shape[1] * shape[2]].reshape(2, *shape)
+            pairs, logs = (m[: np.prod(shape)].reshape(shape) for m in memory)
             np.add(some, others, out=pairs)
             np.log2(pairs, out=logs)  # numpy's log2 is faster than its log
             upper[k : k + _TOGETHER, k:] += np.einsum("abn,abn->ab", pairs, logs)
@@ -149,12 +167,12 @@ def distances(values: FloatArray) -> NDArray[Any]:
     heads = len(values)
     squares = values @ values.T
     own = np.diag(squares).copy()
+    both = own[:, None] + own[None, :]
     squares *= -2
-    squares += own[:, None]
-    squares += own[None, :]
-    few = _CLOSE[values.dtype.itemsize]
-    if np.count_nonzero(squares <= few * 2 * own.max()) > heads:  # the diagonal always is
-        k, m = np.nonzero(np.triu(squares <= few * (own[:, None] + own[None, :]), 1))
+    squares += both
+    close = squares <= _CLOSE[values.dtype.itemsize] * both
+    if np.count_nonzero(close) > heads:  # the diagonal always is
+        k, m = np.nonzero(np.triu(close, 1))
         for start in range(0, len(k), heads):
             some, others = k[start : start + heads], m[start : start + heads]
             apart = values[some].astype(np.float64) - values[others]
