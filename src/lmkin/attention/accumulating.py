@@ -27,13 +27,19 @@ def accumulate_maps(
     *,
     advance: Callable[[int], None] | None = None,
     checkpoint: Path | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> list[ViewSums]:
-    """Sums of all views and parts, in one pass; with a ``checkpoint``, finished parts are kept there."""
+    """Sums of all views and parts, in one pass; with a ``checkpoint``, finished parts are kept there.
+
+    ``say`` is told of parts that an earlier run finished.
+    """
     total = empty_views(source, measures, sinks)
     one_by_one = bool((np.diff(source.part) >= 0).all())
     kept = Checkpoint(checkpoint, source, measures) if checkpoint and one_by_one else None
     known = np.unique(source.part).tolist()
     done = [part for part in known if kept is not None and kept.load(part, total)]
+    if done and say is not None:
+        say(f"Going on: {len(done)} of {len(known)} parts are there from an earlier run.")
     views, current = total, -1
 
     def finish() -> None:

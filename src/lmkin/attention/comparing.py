@@ -180,7 +180,9 @@ def _compare(
         # Arrays lie there to be read again, and say nothing of whether they are the same.
         keeps = settings.checkpoint is not None and isinstance(found, ModelMaps)
         folder = Path(str(settings.checkpoint)) if keeps else None
-        views = accumulate_maps(found, measures, advance=advance, checkpoint=folder)
+        views = accumulate_maps(
+            found, measures, advance=advance, checkpoint=folder, say=settings.say
+        )
     check_views(views)
     heads = Heads(found.layout)
     parts = useful_parts(views) if settings.intervals else []

@@ -30,6 +30,7 @@ class Options:
     batch_tokens: int = 2048
     checkpoint: str | Path | None = None
     progress: bool | None = None
+    say: Any = None
 
 
 def by_heads(

@@ -200,6 +200,7 @@ def command(
         released=released,
         batch_tokens=batch_tokens,
         checkpoint=unfinished,
+        say=say,
         **own,
     )
     heads = attention_heads(result, sink=sink, threshold=threshold) if "js" in chosen else None
