@@ -69,6 +69,16 @@ def test_numbers_are_those_of_the_library(compared: Path, models: list[Path]) ->
     assert table["stays"].tolist() == heads["stays"].values.tolist()
 
 
+def test_only_what_is_ours_is_removed(models: list[Path], tmp_path: Path) -> None:
+    kept = tmp_path / "unfinished" / "mine.txt"
+    kept.parent.mkdir()
+    kept.write_text("mine")
+    options = ("-c", "sample", "--limit", 20, "-m", "js", "--no-charts", "-o", tmp_path)
+    assert call("attention", models[0], *options) == 0
+    assert kept.read_text() == "mine"
+    assert [p.name for p in kept.parent.iterdir()] == ["mine.txt"]
+
+
 def test_json(models: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--limit", 30, "--measures", "js,norm", "--sink", "kept", "--no-charts", "--json")
     assert call("attention", models[0], "-c", "sample", *options, "-o", tmp_path / "o") == 0
@@ -91,6 +101,7 @@ def test_json(models: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[
         (("--measures", "jss"), "Did you mean 'js'"),
         (("--sink", "away"), "dropped or kept"),
         (("--sentence", "0"), "sentences 1 to 5"),
+        (("--sentence", "-3"), "sentences 1 to 5"),
         (("--sentence", "  "), "sentence is empty"),
         (("--layers", "0"), "layers 1 to"),
         (("--threshold", "5"), "from 0 to 1"),

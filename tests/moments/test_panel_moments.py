@@ -195,3 +195,60 @@ def test_the_plan_counts_rows_and_products() -> None:
     assert "panels" not in plan_moments(widths, 50_000, memory="1TB").needs
     few = plan_moments(widths, 50_000, parts=10, resident=True, memory=plan.needs["pairs"] // 2 * 2)
     assert few.route == "pairs"
+
+
+def related(dtype: Any = np.float64) -> tuple[np.ndarray, np.ndarray]:
+    random = np.random.default_rng(0)
+    shared = random.normal(size=(500, 20))
+    X, Y = (shared @ random.normal(size=(20, d)) + random.normal(size=(500, d)) for d in (30, 40))
+    return X.astype(dtype), Y.astype(dtype)
+
+
+def test_a_part_that_holds_outliers_can_be_left_out() -> None:
+    """What is left is a millionth of the whole: a difference of float32 sums would have no digits of it."""
+    X, Y = related(np.float32)
+    X[:20] *= 1000
+    measures = ["ckasim", "neuronsim", "svsim", "procrustes"]
+    found = lmkin.similarities({"x": X, "y": Y}, measures, precision="float32", route="panels")
+    rows = {"x": X.astype(float), "y": Y.astype(float)}
+    exact = lmkin.similarities(rows, measures, precision="float64", route="joint")
+    for name in measures:
+        without = f"{name}_without"
+        np.testing.assert_allclose(found[without].values, exact[without].values, atol=2e-5)
+    part = {key: a[50:] for key, a in rows.items()}  # the first part is rows 0 to 49
+    direct = lmkin.similarity(part, "ckasim", intervals=False)
+    assert found["ckasim_without"].values[0].ravel() == pytest.approx(
+        direct.values.ravel(), abs=2e-5
+    )
+
+
+@pytest.mark.parametrize("route", ["panels", "joint"])
+def test_mixedsim_does_not_see_the_size_of_neurons(route: str) -> None:
+    X, Y = related()
+    expected = lmkin.similarity({"x": X, "y": Y}, "mixedsim", route=route).values
+    for columns, factor in ((slice(3, 4), 1e6), (slice(0, 15), 1e-6)):
+        sized = X.copy()
+        sized[:, columns] *= factor
+        found = lmkin.similarity({"x": sized, "y": Y}, "mixedsim", route=route).values
+        assert found == pytest.approx(expected, abs=1e-10)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1e-23, 1e19, 1e25])
+def test_ckasim_of_very_small_and_large_numbers(size: float) -> None:
+    X, Y = related()
+    expected = lmkin.similarity({"x": X, "y": Y}, "ckasim")
+    rows = {"x": (X * size).astype(np.float32), "y": (Y * size).astype(np.float32)}
+    found = lmkin.similarity(rows, "ckasim", precision="float32")
+    assert found.values == pytest.approx(expected.values, abs=1e-6)
+    assert found.se.values == pytest.approx(expected.se.values, abs=1e-6)
+
+
+def test_parts_come_in_the_same_order_on_all_routes() -> None:
+    X, Y = related()
+    parts = np.repeat(["c", "a", "b"], [100, 250, 150])
+    tables = [
+        lmkin.similarity({"x": X, "y": Y}, "ckasim", parts=parts, route=route)
+        for route in ("panels", "joint")
+    ]
+    assert tables[0].attrs["part_sizes"] == tables[1].attrs["part_sizes"]
+    np.testing.assert_allclose(tables[0].attrs["without"], tables[1].attrs["without"], atol=1e-9)

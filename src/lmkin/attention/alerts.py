@@ -122,8 +122,8 @@ def _lost(view: ViewSums, info: dict[str, Any]) -> list[Alert]:
     return [
         Alert(
             "dropped",
-            f"{words:,} of {info['words']:,} words are left out of all models, as one of them cannot read or represent "
-            f"them{which}.",
+            f"{words:,} of {info['words']:,} words are left out of all models{which}: one of them cannot represent "
+            f"them, reads less at once, or has them as the first token of a decoder.",
         )
     ]
 

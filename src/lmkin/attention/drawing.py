@@ -32,11 +32,12 @@ def sentence_attention(
         raise MeasureError(f"A sentence is a Sentence or its text; got {type(given).__name__}.")
     if not given.words:
         raise MeasureError("The sentence is empty: there are no words to attend to.")
-    source = ModelMaps(check_models(models), Corpus([given]), 1, layers=layers)
+    source = ModelMaps(check_models(models), Corpus([given], name=given.text), 1, layers=layers)
     found = next(source.sentences(), None)
     if found is None:
         raise MeasureError(
-            "These models share no word of the sentence, or it is longer than one of them reads at once."
+            "These models share no word of the sentence: one cannot represent its words, has them as a decoder's first "
+            "token, or reads less at once."
         )
     _, maps = found
     heads = Heads(source.layout)

@@ -41,8 +41,7 @@ def attention_heads(
     sink = str(result["sink"].values[0]) if sink is None else sink
     if sink not in SINKS:
         raise MeasureError(f"sink is 'dropped' or 'kept'; got {sink!r}.")
-    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
-        raise MeasureError(f"threshold is a divergence in bits, from 0 to 1; got {threshold!r}.")
+    check_threshold(threshold)
     similarity = result["js_heads"].sel(sink=sink).values
     divergence = np.maximum(_bits(similarity, result), 0)
     np.fill_diagonal(divergence, 0)
@@ -74,6 +73,12 @@ def attention_heads(
         },
         attrs={"sink": sink, "threshold": threshold, **_kept(result.attrs)},
     )
+
+
+def check_threshold(threshold: float) -> None:
+    """An error for a divergence that there is not."""
+    if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+        raise MeasureError(f"threshold is a divergence in bits, from 0 to 1; got {threshold!r}.")
 
 
 def _bits(similarity: FloatTable, result: xr.Dataset) -> FloatTable:

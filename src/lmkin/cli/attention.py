@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import LmkinError
-from .machine import limit_threads, require_folder
+from .machine import limit_threads, remove_unfinished, require_folder
 from .options import (
     AsJson,
     Device,
@@ -154,8 +154,8 @@ def command(
 ) -> None:
     """Compare the attention heads of all MODELs on the same sentences, and write results and a report into a folder.
 
-    Models run side by side over the corpus once; maps are not kept. A run that is broken off goes on where it stopped
-    when the same command is given again.
+    Models run side by side over the corpus once; maps are not kept. Parts of the corpus that are finished are: after a
+    kill, the same command goes on with the next.
 
         lmkin attention bert-base-cased roberta-base --corpus en_ewt-ud-dev.conllu -o heads
     """
@@ -165,12 +165,14 @@ def command(
     from ..attention import (
         attention_heads,
         attention_similarities,
+        check_threshold,
         choose_measures,
         sentence_attention,
     )
     from ..report import write_attention
 
     chosen = choose_measures(measures)
+    check_threshold(threshold)
     own = format_options(set_options, "--set")
     begun = time.perf_counter()
     require_folder(out)
@@ -187,7 +189,11 @@ def command(
     loaded, sentences = read_models(
         models, corpus, untrained, names, limit, format, format_options(option), model_options
     )
-    shown = _choose_sentence(sentence, sentences)
+    drawn = None
+    if "js" in chosen:
+        with busy("Drawing a sentence …"):
+            shown = _choose_sentence(sentence, sentences)
+            drawn = sentence_attention(loaded, shown, layers=layers)
     unfinished = out / _UNFINISHED
     result = attention_similarities(
         loaded,
@@ -204,11 +210,9 @@ def command(
         **own,
     )
     heads = attention_heads(result, sink=sink, threshold=threshold) if "js" in chosen else None
-    with busy("Drawing a sentence …"):
-        drawn = sentence_attention(loaded, shown, layers=layers) if heads is not None else None
     result.attrs["command"] = shlex.join(["lmkin", *(sys.argv[1:] or ["attention"])])
     report = write_attention(result, out, heads=heads, sentence=drawn, charts=charts)
-    shutil.rmtree(unfinished, ignore_errors=True)
+    remove_unfinished(unfinished)
     seconds = time.perf_counter() - begun
     table = result.sel(sink=[sink])
     alerts = result.attrs["alerts"]
@@ -227,7 +231,7 @@ def command(
 
 def _choose_sentence(asked: str | None, corpus: Any) -> Any:
     """A sentence by its number or text; else the first of 8 to 16 words, or the longest."""
-    if asked is not None and asked.strip().lstrip("-").isdigit():
+    if asked is not None and re.fullmatch(r"\s*-?[0-9]+\s*", asked):
         number = int(asked)
         if not 1 <= number <= len(corpus):
             raise LmkinError(

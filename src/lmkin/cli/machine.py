@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from ..errors import LmkinError
@@ -30,3 +31,13 @@ def limit_threads(threads: int) -> None:
 
     torch.set_num_threads(threads)
     threadpool_limits(threads)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what was kept of an unfinished run, and nothing else; then the folder, if it is empty."""
+    for pattern in ("part-*.safetensors", "attention-*.safetensors", "attention-*.moments"):
+        for path in folder.glob(pattern):
+            path.unlink(missing_ok=True)
+    shutil.rmtree(folder / "activations", ignore_errors=True)
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ..errors import LmkinError
-from .machine import limit_threads, require_folder
+from .machine import limit_threads, remove_unfinished, require_folder
 from .measures import Load, load_files
 from .options import (
     AsJson,
@@ -261,7 +260,7 @@ def command(
 
     result.attrs["command"] = shlex.join(["lmkin", *(sys.argv[1:] or ["similarity"])])
     report = write_similarity(result, out, charts=charts)
-    shutil.rmtree(unfinished, ignore_errors=True)
+    remove_unfinished(unfinished)
     seconds = time.perf_counter() - begun
     alerts = result.attrs["alerts"]
     if as_json:

@@ -77,7 +77,8 @@ def similarities(source: Any, measures: str | Iterable[str] = "all", **options: 
         So many permutations of the units: adds ``M_null_mean``, ``M_p`` and, corrected for the search over all pairs of
         layers, ``M_p_max``, from a sample of ``rows`` units.
     memory, route
-        A budget such as ``"8GB"``, within which the planner picks ``joint``, ``pairs`` or ``dual``.
+        A budget such as ``"8GB"``, within which the planner picks ``panels``, ``joint``, ``pairs`` or
+        ``dual``.
     precision, rows, seed, checkpoint, progress
         As for :func:`lmkin.moments`.
     **options

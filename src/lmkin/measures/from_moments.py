@@ -101,7 +101,10 @@ class MomentPair(Pair):
         """‖Sxy‖², without making Sxy."""
         xp, S = self.xp, self._centred()
         a, b = self._factors(standardized)
-        return float(xp.sum((a * a) * xp.matmul(S * S, xp.astype(b * b, S.dtype))))
+        # Their size apart, so that float32 can hold the squares.
+        size = float(xp.max(xp.abs(b))) or 1.0
+        squares = xp.matmul(S * S, xp.astype((b / size) ** 2, S.dtype))
+        return float(xp.sum((a * size) ** 2 * squares))
 
     def norm_products(self, standardized: bool) -> float:
         """Σ ‖x‖²‖y‖² from the sums of row norms."""

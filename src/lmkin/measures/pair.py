@@ -12,6 +12,8 @@ from scipy.linalg import eigh
 
 from ..errors import MeasureError
 
+_FAR = 1e3
+
 
 @dataclass(frozen=True)
 class Spectrum:
@@ -58,6 +60,12 @@ class Side(ABC):
     def n_alive(self) -> int:
         """Neurons that are not constant."""
         return int(self.xp.sum(self.xp.astype(self.alive, self.xp.int64)))
+
+    @cached_property
+    def of_one_size(self) -> bool:
+        """Whether its neurons are of about the same size, so that raw components lose no digits of small ones."""
+        std = self.std[self.alive]
+        return float(self.xp.max(std)) <= _FAR * float(self.xp.min(std))
 
     def variance(self, standardized: bool) -> Any:
         """Variance of every neuron: as it is, or 1 (0 for constant ones)."""

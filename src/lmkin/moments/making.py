@@ -54,7 +54,7 @@ def moments(
         What the models are to read; not for activations and arrays.
     parts
         How many blocks of documents (of sentences, where documents are few; of rows, for arrays) the sums are kept
-        in, for intervals; or one label a row. 0: none, under a third of the memory.
+        in, for intervals; or one label a row. 0: none, which takes much less memory.
     layers, units, pooling, batch_tokens, rule
         As for :func:`lmkin.extract`.
     precision

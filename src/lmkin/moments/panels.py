@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Any
 
 import array_api_compat.numpy
@@ -19,6 +20,7 @@ from .snapshot import Snapshot
 from .sources import RowSource
 from .sums import Sums
 
+_LITTLE = 1e-2
 Block = tuple[Array, Array, list[Array]]
 """Centred products of all rows (as float64, and as products are made), and what each slot takes away from them."""
 
@@ -120,16 +122,24 @@ class PanelMoments:
         total = self.resident.added_up(products, columns, columns)
         self._own[i] = total, total, products
 
-    def squares(self, number: int | None) -> Array:
-        """Σz² of every neuron in a slot, or in all, as the products have it."""
-        if number is None:
-            every = [self.squares(k) for k in range(len(self.resident.slots))]
-            total: Array = np.sum(every, axis=0)
-            return total
-        every = [np.diagonal(self._own[i][2][number]) for i in range(len(self.groups))]
-        whole: Array = np.concatenate(every).astype(np.float64)
-        whole -= self.resident.rows[self.resident.slots[number].stop].astype(np.float64) ** 2
-        return whole
+    def squares(self, slots: Sequence[int | None] | None) -> Array:
+        """Σz² of every neuron in some slots, or in all, as the products have it."""
+        chosen = range(len(self.resident.slots)) if slots is None else slots
+        found: Array = np.sum([self._slot_squares[k] for k in chosen if k is not None], axis=0)
+        return found
+
+    @cached_property
+    def _slot_squares(self) -> list[Array]:
+        found = []
+        for k in range(len(self.resident.slots)):
+            every = [np.diagonal(self._own[i][2][k]) for i in range(len(self.groups))]
+            found.append(np.concatenate(every).astype(np.float64) - self.resident.extra(k) ** 2)
+        return found
+
+    def holds_outliers(self, number: int) -> bool:
+        """Whether hardly anything is left of a neuron without this slot."""
+        total = self.squares(None)
+        return bool((total - self._slot_squares[number] < _LITTLE * total).any())
 
 
 class _Panel:
@@ -184,15 +194,24 @@ class _Panel:
 
 
 class PanelSnapshot(Snapshot):
-    """All rows of `PanelMoments`, all but those of a slot, or (``alone``) only those."""
+    """All rows of `PanelMoments`, or those of some slots.
+
+    Without one slot, its products are taken away from those of all; where hardly anything would be left of a neuron, as
+    the slot holds outliers, those of the others are added up instead.
+    """
 
     def __init__(self, moments: PanelMoments, number: int | None, *, alone: bool):
         self._moments = moments
-        self._number = number
-        self._alone = alone
         rows = moments.resident
-        slot = None if number is None else rows.slots[number].sums
-        total, less = (slot, None) if alone and slot else (rows.total, slot)
+        self._less_slot: int | None = None
+        self._slots: list[int] | None = None
+        total, less = rows.total, None
+        if number is not None and not alone and not moments.holds_outliers(number):
+            self._less_slot, less = number, rows.slots[number].sums
+        elif number is not None:
+            others = [k for k in range(len(rows.slots)) if k != number]
+            self._slots = [number] if alone else others
+            total = rows.sums_of(self._slots)
         super().__init__(moments.xp, moments.layout, rows.reference, rows.weights, total, less)
 
     def centred(self, i: int, j: int) -> Any:
@@ -200,16 +219,19 @@ class PanelSnapshot(Snapshot):
         if i > j:
             return self.centred(j, i).T
         total, as_made, slots = self._moments.block(i, j)
-        if self._number is None:
+        if self._less_slot is not None:
+            return as_made - slots[self._less_slot]
+        if self._slots is None:
             return total.copy()
-        if not self._alone:
-            return as_made - slots[self._number]
-        block = slots[self._number].astype(np.float64)
-        resident = self._moments.resident
-        extra = resident.rows[resident.slots[self._number].stop].astype(np.float64)
-        a, b = (extra[self.layout.slices[k]] for k in (i, j))
-        block -= a[:, None] * b[None, :]
+        block = np.zeros(total.shape)
+        for k in self._slots:
+            extra = self._moments.resident.extra(k)
+            a, b = (extra[self.layout.slices[n]] for n in (i, j))
+            block += slots[k]
+            block -= a[:, None] * b[None, :]
         return self._minus_mean(block, i, j)
 
     def _squares(self, sums: Sums) -> Any:
-        return self._moments.squares(None if sums is self._moments.resident.total else self._number)
+        if sums is self._less:
+            return self._moments.squares([self._less_slot])
+        return self._moments.squares(self._slots)

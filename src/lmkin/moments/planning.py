@@ -104,7 +104,7 @@ def plan_moments(
         sizes = " or ".join(f"{human_bytes(size)} ({ROUTES[r]})" for r, size in needs.items())
         fewer = ""
         if parts > 1:
-            fewer = ", do without intervals (under a third of the memory) or with fewer parts"
+            fewer = ", do without intervals or with fewer parts"
         raise MomentsError(
             f"{len(widths)} layers with {wide:,} neurons in all need {sizes}; the budget is {human_bytes(budget)}. "
             f"Compare fewer layers (layers='0,6,12'; on the command line --layers 0,6,12){fewer}, or raise the budget "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -70,7 +70,9 @@ class ResidentRows:
 
     def _make_slots(self, source: RowSource) -> list[Slot]:
         if self.keep_parts:
-            names, sizes = np.unique(source.part, return_counts=True)
+            names, first, sizes = np.unique(source.part, return_index=True, return_counts=True)
+            order = np.argsort(first)  # as they come
+            names, sizes = names[order], sizes[order]
         else:
             pieces = np.array_split(np.arange(source.n), min(SLOTS, -(-source.n // CHUNK)))
             names, sizes = np.arange(len(pieces)), np.array([len(p) for p in pieces])
@@ -184,6 +186,18 @@ class ResidentRows:
                 np.matmul(Z[:, rows].T, Z[:, columns], out=out)
             else:
                 out += spare.matmul(np, Z[:, rows].T, Z[:, columns])
+
+    def extra(self, number: int) -> Array:
+        """The extra row of a slot, as float64."""
+        row: Array = self.rows[self.slots[number].stop].astype(np.float64)
+        return row
+
+    def sums_of(self, numbers: Sequence[int]) -> Sums:
+        """All but the products, of some slots."""
+        result = self._no_sums()
+        for k in numbers:
+            result.add(np, self.slots[k].sums)
+        return result
 
     def added_up(self, products: list[Array], rows: slice, columns: slice) -> Array:
         """Centred products of all rows in float64, from those of all slots."""

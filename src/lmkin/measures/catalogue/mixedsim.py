@@ -46,9 +46,10 @@ def mixedsim(
     if tolerance is not None and not 0 <= tolerance < 1:
         raise MeasureError(f"tolerance is a share of the largest variance; got {tolerance}.")
     xp, alive = pair.xp, pair.x.alive
-    # Without ridge the units of y do not matter to a fit of full rank. A tolerance is of standardized neurons, and so
-    # is the smallest of many fits that are as good, which other units tell apart.
-    tells = tolerance is not None or pair.test is not None
+    # Without ridge the units of y do not matter to a fit of full rank, unless they are so far apart that digits are
+    # lost. A tolerance is of standardized neurons, and so is the smallest of many fits that are as good, which other
+    # units tell apart.
+    tells = tolerance is not None or pair.test is not None or not pair.y.of_one_size
     standardized = pair.standardized or released or (ridge == 0 and tells)
     if released or (ridge > 0 and tolerance is None):
         tolerance = 1e-14  # a ridge holds small directions down by itself
