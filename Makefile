@@ -14,7 +14,7 @@ demo: $(VENV)/.demo ## the main job on what comes with lmkin: a report in lmkin-
 	HF_HUB_OFFLINE=1 $(BIN)/lmkin demo
 
 test: $(VENV)/.dev browser ## run the tests
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest --cov --cov-report=term
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
 
 # The tests of the report look at it in a real browser. Where there is none, and it can be had without asking
 # anyone, it is installed; where it cannot, those tests are skipped and everything else runs.

@@ -35,8 +35,10 @@ def limit_threads(threads: int) -> None:
 
 def remove_unfinished(folder: Path) -> None:
     """Remove what was kept of an unfinished run, and nothing else; then the folder, if it is empty."""
-    for pattern in ("part-*.safetensors", "attention-*.safetensors", "attention-*.moments"):
-        for path in folder.glob(pattern):
+    names = ("part-*.safetensors", "attention-*.safetensors", "attention-*.moments")
+    # What a kill left half-written has a name of ours, or of the library that writes.
+    for name in (*names, *(f".{n}.*.tmp" for n in names), ".tmp??????"):
+        for path in folder.glob(name):
             path.unlink(missing_ok=True)
     shutil.rmtree(folder / "activations", ignore_errors=True)
     if folder.is_dir() and not any(folder.iterdir()):
