@@ -41,6 +41,7 @@ format: $(VENV)/.dev ## let the formatter and the linter mend what they can
 bench: $(VENV)/.dev ## benchmarks: ratios to a floor in the same run
 	HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/similarity.py
+	$(BIN)/python benchmarks/attention.py
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

@@ -222,6 +222,19 @@ def test_a_part_that_holds_outliers_can_be_left_out() -> None:
     )
 
 
+def test_sums_say_where_they_cannot_leave_out_outliers() -> None:
+    X, Y = related(np.float32)
+    quiet = {"precision": "float32", "route": "joint"}
+    assert not lmkin.similarity({"x": X, "y": Y}, **quiet).attrs["alerts"]
+    X[:20] *= 1000
+    rows = {"x": X, "y": Y}
+    said = lmkin.similarity(rows, **quiet).attrs["alerts"]
+    assert any(a.startswith("Outliers in one part: Part 0 ") for a in said)
+    for exact in ({"precision": "float64", "route": "joint"}, {**quiet, "route": "panels"}):
+        said = lmkin.similarity(rows, **exact).attrs["alerts"]
+        assert not any(a.startswith("Outliers") for a in said)
+
+
 @pytest.mark.parametrize("route", ["panels", "joint"])
 def test_mixedsim_does_not_see_the_size_of_neurons(route: str) -> None:
     X, Y = related()

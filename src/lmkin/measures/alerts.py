@@ -47,9 +47,24 @@ def find_alerts(
         *_one_component(sides),
         *_constant(sides),
         *_dropped(info),
+        *_outliers(info),
         *_repeated(info, sides[0].n),
         *_drifted(sides, measures, standardized),
         *_parts(parts),
+    ]
+
+
+def _outliers(info: dict[str, Any]) -> list[Alert]:
+    parts = info.get("outliers", [])
+    if not parts:
+        return []
+    return [
+        Alert(
+            "Outliers in one part",
+            f"Part {', '.join(parts[:5])} holds over 99 % of the squares of some neuron. Without it float32 products "
+            f"have few digits left, so standard errors may be wrong: use precision='float64', or look at the words "
+            f"with such values.",
+        )
     ]
 
 

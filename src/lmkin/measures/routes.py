@@ -61,13 +61,16 @@ def from_moments(
     if rows:
         jobs.append((rows, sampled(moments)))
     scores = _run(jobs, settings, known)
+    info = dict(moments.info)
+    if isinstance(moments, Moments) and (settings.intervals or settings.held_out):
+        info["outliers"] = [str(part) for part in moments.parts_with_outliers()]
     return Outcome(
         list(moments.groups),
         moments.widths,
         scores,
         moments.n,
         moments.part_sizes if len(moments.part_sizes) > 1 else {},
-        moments.info,
+        info,
         replicates.sides(),
         _nulls(tasks, sampled(moments, settings.rows), settings) if settings.null else {},
     )

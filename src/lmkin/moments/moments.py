@@ -162,6 +162,18 @@ class Moments:
         less = None if without is None else state.parts[without]
         return SumsSnapshot(state.xp, state.layout, state.reference, state.weights, total, less)
 
+    def parts_with_outliers(self) -> list[Hashable]:
+        """Parts whose leaving out is not exact, as float32 sums have too few digits for what is left of a neuron."""
+        if self.precision != "float32" or len(self.part_sizes) < 2:
+            return []
+        whole, parts = self._whole(), self.state.parts
+        return [name for name, sums in parts.items() if whole.leaves_little(sums)]
+
+    def _whole(self) -> SumsSnapshot:
+        found = self.snapshot()
+        assert isinstance(found, SumsSnapshot)
+        return found
+
     def mean(self, group: Hashable) -> Any:
         """Mean of every neuron of a group."""
         return self.snapshot().mean(self.layout.find(group))

@@ -16,11 +16,10 @@ from .arrays import Scratch
 from .groups import Group, Layout
 from .resident import Array, ResidentRows
 from .sample import ROWS, RowSample
-from .snapshot import Snapshot
+from .snapshot import LITTLE, Snapshot
 from .sources import RowSource
 from .sums import Sums
 
-_LITTLE = 1e-2
 Block = tuple[Array, Array, list[Array]]
 """Centred products of all rows (as float64, and as products are made), and what each slot takes away from them."""
 
@@ -139,7 +138,7 @@ class PanelMoments:
     def holds_outliers(self, number: int) -> bool:
         """Whether hardly anything is left of a neuron without this slot."""
         total = self.squares(None)
-        return bool((total - self._slot_squares[number] < _LITTLE * total).any())
+        return bool((total - self._slot_squares[number] < LITTLE * total).any())
 
 
 class _Panel:

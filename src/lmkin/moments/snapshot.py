@@ -175,6 +175,10 @@ class Snapshot(ABC):
         return value + float(both[i] * both[j]) / self.n
 
 
+LITTLE = 1e-2
+"""A part that leaves less than this share of a neuron's squares holds outliers: a float32 difference loses digits."""
+
+
 class SumsSnapshot(Snapshot):
     """From sums that hold the products of all pairs of groups."""
 
@@ -194,6 +198,11 @@ class SumsSnapshot(Snapshot):
             # What is left of a difference of sums has all the digits that their products have.
             return self._total.in_single(xp)[number][rows, columns] - less
         return self._total.panels[number][rows, columns] - less
+
+    def leaves_little(self, part: Sums) -> bool:
+        """Whether hardly anything is left of some neuron without this part."""
+        total = self._squares(self._total)
+        return bool(self.xp.any(total - self._squares(part) < LITTLE * total))
 
     def _squares(self, sums: Sums) -> Any:
         xp = self.xp
