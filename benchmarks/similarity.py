@@ -89,6 +89,8 @@ def child(order: dict[str, Any]) -> dict[str, float]:
     """One job in turn with the floor; the floor's result is kept only while it is made."""
     import lmkin
 
+    if order["job"] == "large":
+        return large_child(order)
     if order["stores"]:
         layers = load_layers(order["stores"], order["words"])
     else:
@@ -141,13 +143,17 @@ def peer(layers: dict[str, Any]) -> float:
     return alone + each * len(known) * (len(known) + 1) / 2
 
 
-def run(order: dict[str, Any], threads: int) -> dict[str, float]:
+def run(order: dict[str, Any], threads: int, show: bool = False) -> dict[str, float]:
+    """In a process of its own; ``show``: with all that it prints."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(
         [sys.executable, __file__, "--child", json.dumps(order)],
         env=environment, stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
-    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    *said, last = done.stdout.splitlines()
+    if show:
+        print("\n".join(said), flush=True)
+    result: dict[str, float] = json.loads(last)
     return result
 
 
@@ -176,25 +182,36 @@ class OwnMemory(threading.Thread):
             time.sleep(0.1)
 
 
-def large() -> None:
-    """4 models × 13 × 768 at 50,000 words in a process that may take 16 GB; data as float16, read from disk."""
+LARGE: tuple[tuple[list[str], bool], ...] = ((PAPER, False), (["ckasim", "neuronsim"], True))
+
+
+def large(threads: int) -> None:
+    """4 models × 13 × 768 at 50,000 words; data as float16, read from disk; every job in a process of its own."""
+    with tempfile.TemporaryDirectory(prefix="lmkin-bench-") as folder:
+        for name, X in make_layers(4, 13, 768, 50_000, "float16"):
+            np.save(Path(folder) / f"{name.replace('/', '@')}.npy", X)
+        del X
+        for number in range(len(LARGE)):
+            run({"job": "large", "folder": folder, "number": number}, threads, show=True)
+
+
+def large_child(order: dict[str, Any]) -> dict[str, float]:
+    """One of the large jobs, in a process that may take 16 GB."""
     import lmkin
 
     resource.setrlimit(resource.RLIMIT_DATA, (16 * 10**9, 16 * 10**9))
-    with tempfile.TemporaryDirectory(prefix="lmkin-bench-") as folder:
-        layers = {}
-        for name, X in make_layers(4, 13, 768, 50_000, "float16"):
-            path = Path(folder) / f"{name.replace('/', '-')}.npy"
-            np.save(path, X)
-            layers[name] = np.load(path, mmap_mode="r")
-        del X
-        jobs = ((PAPER, False), (["ckasim", "neuronsim"], True))
-        for measures, intervals in jobs:
-            memory, begun = OwnMemory(), time.perf_counter()
-            lmkin.similarities(layers, measures, intervals=intervals, memory="14GB", say=print)
-            seconds = time.perf_counter() - begun
-            what = f"{', '.join(measures)}{', ten-part intervals' if intervals else ''}"
-            print(f"{what}: {seconds:.0f} s, peak {memory.peak:.1f} GB", flush=True)
+    paths = sorted(
+        Path(order["folder"]).iterdir(),
+        key=lambda p: (p.stem.split("@")[0], int(p.stem.split("@")[1])),
+    )
+    layers = {p.stem.replace("@", "/"): np.load(p, mmap_mode="r") for p in paths}
+    measures, intervals = LARGE[order["number"]]
+    memory, begun = OwnMemory(), time.perf_counter()
+    lmkin.similarities(layers, measures, intervals=intervals, memory="14GB", say=print)
+    seconds = time.perf_counter() - begun
+    what = f"{', '.join(measures)}{', ten-part intervals' if intervals else ''}"
+    print(f"{what}: {seconds:.0f} s, peak {memory.peak:.1f} GB", flush=True)
+    return {}
 
 
 def main() -> None:
@@ -223,8 +240,7 @@ def main() -> None:
         "repeats": arguments.repeats,
     }
     if arguments.large:
-        os.environ["OMP_NUM_THREADS"] = str(arguments.threads)
-        large()
+        large(arguments.threads)
     elif arguments.grow:
         for what, values in (
             ("layers", (4, 7, 13)),

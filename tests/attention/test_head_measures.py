@@ -160,24 +160,20 @@ def test_other_libraries_and_narrow_numbers() -> None:
     assert compare(half, "js").values == pytest.approx(expected, abs=1e-6)
 
 
-# -- batches, blocks, threads and parts change nothing ------------------------------------------------
+# -- batches, threads and parts change nothing ------------------------------------------------
 
 
-@pytest.mark.parametrize(("batch", "block"), [(1, 7), (40, 1), (10**6, 10**6)])
+@pytest.mark.parametrize("batch", [1, 40, 10**6])
 @every_measure
-def test_any_batch_and_block(
-    measure: str, batch: int, block: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_any_batch(measure: str, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     maps = CASES["causal and not"]
     expected = compare(maps, measure, heads=True).values
     monkeypatch.setattr("lmkin.attention.accumulating._BATCH", batch)
-    monkeypatch.setattr("lmkin.attention.sums._BLOCK", block)
     assert compare(maps, measure, heads=True).values == pytest.approx(expected, abs=1e-12)
 
 
 def test_several_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     maps = CASES["causal and not"]
-    monkeypatch.setattr("lmkin.attention.sums._BLOCK", 16)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     alone = compare(maps, "js", heads=True).values
     monkeypatch.setenv("OMP_NUM_THREADS", "2")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..threads import Run
+from .entropy import entropies
 from .maps import Entries, FloatArray
 
 HEAD_MEASURES = ("js", "pearson", "norm")
 """What compares single heads."""
-_BLOCK = 512
-"""Numbers of a head that are compared at once."""
-_TOGETHER = 8
-"""Heads that are compared with all others at once: fewer would leave threads waiting for each other, more the cache."""
 _COUNTED = ("sentences", "words", "single", "even", "all_sentences", "all_words")
-_TINY = 1e-30
 _CLOSE = {4: 1e-2, 8: 1e-6}
 """Squared distances below this share of the squared norms are computed directly, as their difference loses digits."""
 _SHARES = 4
@@ -105,40 +100,6 @@ def add_tables(tables: dict[str, NDArray[np.float64]], entries: Entries) -> None
         tables["pearson_rows"] += len(entries.lengths) if defined.all() else defined @ defined.T
     if "norm" in tables:
         tables["norm"] += distances(entries.values)
-
-
-class _Scratch(threading.local):
-    """Memory that every thread uses again: fresh pages cost more than what is written to them."""
-
-    def __init__(self) -> None:
-        self._memory = np.empty(0), np.empty(0)
-
-    def two(self, size: int, dtype: Any) -> tuple[FloatArray, FloatArray]:
-        """Twice so many numbers, whatever they are."""
-        first = self._memory[0]
-        if first.size < size or first.dtype != dtype:
-            self._memory = np.empty(size, dtype), np.empty(size, dtype)
-        return self._memory
-
-
-_scratch = _Scratch()
-
-
-def entropies(values: FloatArray) -> NDArray[np.float64]:
-    """Σ (a + b) log₂(a + b) for all pairs of rows of ``values``."""
-    heads, size = values.shape
-    upper = np.zeros((heads, heads))
-    for piece in np.array_split(np.arange(size), -(-size // _BLOCK)):
-        A = np.maximum(values[:, piece[0] : piece[-1] + 1], _TINY)  # 0 log 0 is 0
-        memory = _scratch.two(_TOGETHER * A.size, values.dtype)
-        for k in range(0, heads, _TOGETHER):
-            some, others = A[k : k + _TOGETHER, None, :], A[None, k:, :]
-            shape = (some.shape[0], others.shape[1], A.shape[1])
-            pairs, logs = (m[: np.prod(shape)].reshape(shape) for m in memory)
-            np.add(some, others, out=pairs)
-            np.log2(pairs, out=logs)  # numpy's log2 is faster than its log
-            upper[k : k + _TOGETHER, k:] += np.einsum("abn,abn->ab", pairs, logs)
-    return np.triu(upper) + np.triu(upper, 1).T
 
 
 def standardized(values: FloatArray, lengths: NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:

@@ -6,7 +6,9 @@ from functools import cached_property
 from typing import Any
 
 from ..moments import Snapshot
+from ..moments.arrays import numpy_device
 from .pair import Pair, Side, Spectrum, eigen
+from .summing import Summary, Weights, summarize
 
 TOLERANCE = {"float32": 3e-8, "float64": 1e-12}
 """Below this share of the largest variance a principal component is rounding, by the precision of the products.
@@ -39,6 +41,17 @@ class MomentSide(Side):
         """What a unit of the sums is worth, neuron by neuron: 1 / standard deviation, or its own unit."""
         rule = self.snapshot.inverse_spread if standardized else self.snapshot.units
         return self.remember(("factor", standardized), lambda: rule(self.number))
+
+    def weights(self, standardized: bool, dtype: Any) -> Weights:
+        """What the products are multiplied with, where sums of them are needed."""
+        form = self.snapshot.mean_weights
+        found: Weights = self.remember(
+            ("weights", standardized, dtype),
+            lambda: Weights.of(
+                self.factor(standardized), form(self.number, standardized), self.factor(True), dtype
+            ),
+        )
+        return found
 
     def with_itself(self, standardized: bool) -> MomentPair:
         """The pair of this layer and itself."""
@@ -97,20 +110,36 @@ class MomentPair(Pair):
 
         return self.remember(("correlations",), make)
 
+    def _summary(self, standardized: bool) -> Summary | None:
+        """Sums and maxima in one pass; None where the arrays are not numpy's."""
+        if not numpy_device(self.xp):
+            return None
+
+        def make() -> Summary:
+            S = self._centred()
+            x, y = (side.weights(standardized, S.dtype) for side in (self.x, self.y))
+            return summarize(S, x, y)
+
+        found: Summary = self.remember(("summary", standardized), make)
+        return found
+
     def squared_norm(self, standardized: bool) -> float:
         """‖Sxy‖², without making Sxy."""
-        xp, S = self.xp, self._centred()
-        a, b = self._factors(standardized)
-        # Their size apart, so that float32 can hold the squares.
-        size = float(xp.max(xp.abs(b))) or 1.0
-        squares = xp.matmul(S * S, xp.astype((b / size) ** 2, S.dtype))
-        return float(xp.sum((a * size) ** 2 * squares))
+        summary = self._summary(standardized)
+        if summary is None:
+            return super().squared_norm(standardized)
+        return summary.squared_norm / (self.n - 1) ** 2
 
     def norm_products(self, standardized: bool) -> float:
         """Σ ‖x‖²‖y‖² from the sums of row norms."""
-        return self.x.snapshot.norm_products(
-            self.x.number, self.y.number, standardized=standardized, centred=self._centred()
-        )
+        summary, x, y = self._summary(standardized), self.x, self.y
+        inner = None if summary is None else summary.inner
+        return x.snapshot.norm_products(x.number, y.number, standardized=standardized, inner=inner)
+
+    def best_matches(self) -> Any:
+        """The largest correlation of each neuron of x."""
+        summary = self._summary(self.standardized)
+        return super().best_matches() if summary is None else summary.best / (self.n - 1)
 
     def transposed(self) -> MomentPair:
         """Shares the transposed matrix."""

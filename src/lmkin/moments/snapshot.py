@@ -150,20 +150,26 @@ class Snapshot(ABC):
         one_side = xp.matmul(member.T, alpha[:, None] * self._small("norm_square"))  # g (grown) × g
         return one_side, xp.matmul(member.T, alpha * squares * self.n)
 
-    def norm_products(self, i: int, j: int, *, standardized: bool, centred: Any = None) -> float:
+    def mean_weights(self, i: int, standardized: bool) -> Any:
+        """w·mean, neuron by neuron: what the mean does to the norms of rows."""
+        u, _ = self._norms[int(standardized)]
+        return u[self.layout.slices[i], i]
+
+    def norm_products(
+        self, i: int, j: int, *, standardized: bool, inner: float | None = None
+    ) -> float:
         """Σ ‖x‖²‖y‖² over rows, both centred; with neurons divided by their (population) standard deviation.
 
-        ``centred`` is ``centred(i, j)``, where it is known.
+        ``inner`` is uᵀSv, with S ``centred(i, j)`` and u, v the ``mean_weights`` of both, where it is known.
         """
-        kind = int(standardized)
-        u, pairs = self._norms[kind]
-        ui, uj = u[self.layout.slices[i], i], u[self.layout.slices[j], j]
-        mi, mj = self._mean[self.layout.slices[i]], self._mean[self.layout.slices[j]]
-        xp = self.xp
-        value = float(pairs[i, j])
+        xp, kind = self.xp, int(standardized)
+        ui, uj = (self.mean_weights(k, standardized) for k in (i, j))
+        mi, mj = (self._mean[self.layout.slices[k]] for k in (i, j))
+        value = float(self._norms[kind][1][i, j])
         if float(xp.max(xp.abs(ui))) > 0 and float(xp.max(xp.abs(uj))) > 0:
-            S = self.centred(i, j) if centred is None else centred
-            inner = float(xp.sum(ui * xp.matmul(S, xp.astype(uj, S.dtype))))
+            if inner is None:
+                S = self.centred(i, j)
+                inner = float(xp.sum(ui * xp.matmul(S, xp.astype(uj, S.dtype))))
             moved = float(xp.sum(ui * mi)) * float(xp.sum(uj * mj))
             value += 4 * (inner + self.n * moved)
         units = self._weights.units[kind, :]

@@ -35,10 +35,10 @@ def neuronsim(pair: Pair, *, top_k: int | None = None) -> Scored:
     Also tells which neuron of Y matched each of X (-1 for a constant one).
     """
     xp = pair.xp
-    R = pair.absolute_correlations()
-    best, alive = xp.max(R, axis=1), pair.x.alive
+    best, alive = pair.best_matches(), pair.x.alive
 
     def match() -> Any:
+        R = pair.absolute_correlations()
         # Of neurons that match alike but for rounding (duplicates), the first.
         rounding = 8 * float(xp.finfo(R.dtype).eps)
         found = xp.argmax(xp.astype(best[:, None] - rounding <= R, xp.int8), axis=1)

@@ -1,0 +1,35 @@
+"""Inner loops as machine code: one pass over numbers where array libraries need many, and threads run side by side."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_MATH = {"reassoc", "contract", "nsz", "arcp", "nnan"}
+"""What a compiler may do to vectorize sums and maxima: all but to take numbers for finite."""
+
+
+def compiled(function: Function) -> Function:
+    """Compile a function of numpy arrays at its first call; where a folder can be written, for later runs too."""
+    machine: list[Callable[..., Any]] = []
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        if not machine:
+            machine.append(_compile(function))
+        return machine[0](*arguments)
+
+    return call  # type: ignore[return-value]
+
+
+def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+    import numba
+
+    try:
+        result = numba.njit(nogil=True, fastmath=_MATH, cache=True)(function)
+    except RuntimeError:  # there is no place for a cache
+        result = numba.njit(nogil=True, fastmath=_MATH)(function)
+    return result  # type: ignore[no-any-return]
