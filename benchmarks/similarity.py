@@ -1,8 +1,8 @@
 """Time and memory of similarity, against the floor: one float32 symmetric product of the same matrix.
 
 The floor is ``X.T @ X`` of all layers side by side (units × neurons), which any joint approach has to make. Every
-job runs in a process of its own, in turn with the floor, with the same number of threads; the best of the repeats
-counts.
+job runs in a process of its own, in turn with the floor (and, with intervals, with the same job without), with the same
+number of threads; the best of the repeats counts.
 
     python benchmarks/similarity.py                    # 2 models × 13 layers × 384 neurons × 20,000 words
     python benchmarks/similarity.py --activations a.acts b.acts   # the same on stored activations
@@ -99,12 +99,20 @@ def child(order: dict[str, Any]) -> dict[str, float]:
     if order["job"] == "peer":
         return {"floor": floor_of(layers, order["repeats"]), "job": peer(layers), "peak": peak()}
     job = dict(JOBS[order["job"]])
-    measures = job.pop("measures")
-    times, floors = [], []
+    measures, intervals = job["measures"], job["intervals"]
+
+    def compare(intervals: bool) -> float:
+        work = lambda: lmkin.similarities(layers, measures, intervals=intervals, progress=False)  # noqa: E731
+        return best(work, 1)
+
+    times, floors, plain = [], [], []
     for _ in range(order["repeats"]):
         floors.append(floor_of(layers, 1))
-        times.append(best(lambda: lmkin.similarities(layers, measures, progress=False, **job), 1))
-    return {"floor": min(floors), "job": min(times), "peak": peak()}
+        if intervals:
+            plain.append(compare(False))
+        times.append(compare(intervals))
+    found = {"floor": min(floors), "job": min(times), "peak": peak()}
+    return found | ({"plain": min(plain)} if plain else {})
 
 
 def floor_of(layers: dict[str, Any], repeats: int) -> float:
@@ -158,11 +166,15 @@ def run(order: dict[str, Any], threads: int, show: bool = False) -> dict[str, fl
 
 
 def show(what: str, found: dict[str, float]) -> None:
-    print(
-        f"{what:<58} {found['job']:7.1f} s   floor {found['floor']:6.1f} s   ratio "
-        f"{found['job'] / found['floor']:5.2f}   peak {found['peak']:4.1f} GB",
-        flush=True,
+    line = (
+        f"{what:<45} {found['job']:7.1f} s   floor {found['floor']:6.1f} s   × floor "
+        f"{found['job'] / found['floor']:5.2f}   peak {found['peak']:4.1f} GB"
     )
+    if "plain" in found:
+        line += (
+            f"   × without intervals {found['job'] / found['plain']:4.2f} ({found['plain']:.1f} s)"
+        )
+    print(line, flush=True)
 
 
 class OwnMemory(threading.Thread):

@@ -72,6 +72,13 @@ class Side(ABC):
         xp = self.xp
         return xp.astype(self.alive, xp.float64) if standardized else self.std * self.std
 
+    def total_variance(self, standardized: bool) -> float:
+        """Of all neurons."""
+        found: float = self.remember(
+            ("total", standardized), lambda: float(self.xp.sum(self.variance(standardized)))
+        )
+        return found
+
     def spectrum(self, standardized: bool, tolerance: float | None = None) -> Spectrum:
         """Principal components; of correlations if ``standardized``."""
         found = self._all_components(standardized)

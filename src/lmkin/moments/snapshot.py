@@ -114,8 +114,8 @@ class Snapshot(ABC):
         return block
 
     @cached_property
-    def _norms(self) -> list[tuple[Any, Any]]:
-        """For raw and standardized norms: u = w·mean by group, and Σ a'a' of the pairs but for 4 uᵀSu.
+    def _norms(self) -> list[tuple[Any, Any, Any]]:
+        """For raw and standardized norms: u = w·mean by group, e = Σ u·mean, and Σ a'a' of the pairs but for 4 uᵀSu.
 
         With the mean m moved out, a' = a − 2 u·z + e.
         """
@@ -131,8 +131,8 @@ class Snapshot(ABC):
             uP = xp.matmul(u.T, first)
             outer = e[:, None] * (A - 2 * uf)[None, :]
             pairs = self._small("norm_pairs")[kind, ...] - 2 * (uP + uP.T) + outer + outer.T
-            pairs = pairs + self.n * e[:, None] * e[None, :]
-            result.append((u, pairs))
+            pairs = pairs + (1 + 4) * self.n * e[:, None] * e[None, :]  # 4: of the products of z
+            result.append((u, e, pairs))
         return result
 
     @cached_property
@@ -152,7 +152,7 @@ class Snapshot(ABC):
 
     def mean_weights(self, i: int, standardized: bool) -> Any:
         """w·mean, neuron by neuron: what the mean does to the norms of rows."""
-        u, _ = self._norms[int(standardized)]
+        u, _, _ = self._norms[int(standardized)]
         return u[self.layout.slices[i], i]
 
     def norm_products(
@@ -163,15 +163,12 @@ class Snapshot(ABC):
         ``inner`` is uᵀSv, with S ``centred(i, j)`` and u, v the ``mean_weights`` of both, where it is known.
         """
         xp, kind = self.xp, int(standardized)
-        ui, uj = (self.mean_weights(k, standardized) for k in (i, j))
-        mi, mj = (self._mean[self.layout.slices[k]] for k in (i, j))
-        value = float(self._norms[kind][1][i, j])
-        if float(xp.max(xp.abs(ui))) > 0 and float(xp.max(xp.abs(uj))) > 0:
-            if inner is None:
-                S = self.centred(i, j)
-                inner = float(xp.sum(ui * xp.matmul(S, xp.astype(uj, S.dtype))))
-            moved = float(xp.sum(ui * mi)) * float(xp.sum(uj * mj))
-            value += 4 * (inner + self.n * moved)
+        _, e, pairs = self._norms[kind]
+        if inner is None and float(e[i]) > 0 and float(e[j]) > 0:
+            ui, uj = (self.mean_weights(k, standardized) for k in (i, j))
+            S = self.centred(i, j)
+            inner = float(xp.sum(ui * xp.matmul(S, xp.astype(uj, S.dtype))))
+        value = float(pairs[i, j]) + 4 * (inner or 0.0)
         units = self._weights.units[kind, :]
         if not standardized:
             return value * float(units[i]) * float(units[j])

@@ -64,7 +64,6 @@ def _hsic(pair: Pair, estimator: str) -> float:
     if estimator == "biased":
         return products
     both = pair.norm_products(standardized)
-    xp = pair.xp
-    sums = [float(xp.sum(side.variance(standardized))) * factor for side in (pair.x, pair.y)]
+    sums = [side.total_variance(standardized) * factor for side in (pair.x, pair.y)]
     rest = sums[0] * sums[1] / ((n - 1) * (n - 2)) - 2 * both / (n - 2)
     return (products - both + rest) / (n * (n - 3))

@@ -44,4 +44,5 @@ def neuronsim(pair: Pair, *, top_k: int | None = None) -> Scored:
         found = xp.argmax(xp.astype(best[:, None] - rounding <= R, xp.int8), axis=1)
         return xp.where(alive, found, -xp.ones_like(found))
 
-    return Scored(mean_of_top(xp, best[alive], top_k), {"match": match})
+    some = best if pair.x.n_alive == pair.x.d else best[alive]
+    return Scored(mean_of_top(xp, some, top_k), {"match": match})
