@@ -100,6 +100,8 @@ def child(order: dict[str, Any]) -> dict[str, float]:
         return {"floor": floor_of(layers, order["repeats"]), "job": peer(layers), "peak": peak()}
     job = dict(JOBS[order["job"]])
     measures, intervals = job["measures"], job["intervals"]
+    # Inner loops are compiled, or fetched from the cache, at their first call.
+    lmkin.similarities(dict(make_layers(2, 1, 8, 200)), measures, progress=False)
 
     def compare(intervals: bool) -> float:
         work = lambda: lmkin.similarities(layers, measures, intervals=intervals, progress=False)  # noqa: E731

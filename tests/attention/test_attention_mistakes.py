@@ -57,15 +57,19 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "no sentences": (lambda: compare({"a/1": [], "b/1": []}), "no sentences"),
     "no layers": (lambda: compare({}), "at least one"),
+    "causal layer": (lambda: compare(D, causal=["c/1"]), "no layer 'c/1'"),
+    "causal ahead": (lambda: compare(D, causal=["a/1"]), "a/1 is said to be causal"),
+    "causal models": (
+        lambda: compare(["nobody/nothing"], "sample", causal=True),
+        "for a dict of maps",
+    ),
+    "even layer": (
+        lambda: compare(
+            {"a/1": random_layer(1, 2, [5, 4], "even"), "b/1": GOOD[:2]}, measure="ckasim"
+        ),
+        "All heads of a/1 attend to all positions alike",
+    ),
     "one word each": (lambda: compare({"a/1": random_layer(1, 2, [1, 1])}), "longer sentences"),
-    "two words each": (
-        lambda: compare({"a/1": random_layer(1, 2, [2, 2])}),
-        "Without attention to the sink no word sees two positions",
-    ),
-    "two words before": (
-        lambda: compare({"a/1": random_layer(1, 2, [2, 1], causal=True)}),
-        "two positions or more up to its own",
-    ),
     "twice the same name": (lambda: compare({"a/1": GOOD, ("a", 1): GOOD}), "called 'a/1'"),
     # measures and options
     "a measure": (lambda: compare(D, measure="jss"), "Did you mean 'js'"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -289,3 +290,57 @@ def test_layers_that_a_model_lacks_are_empty() -> None:
     assert np.isnan(lacking.js.values).all()
     assert (lacking.js_match.values == -1).all()
     assert not np.isnan(result.js_heads.values).any()
+
+
+# -- what the user says of maps, and maps too short to do without the first word ----------------------
+
+
+def test_maps_that_never_look_ahead_by_chance_may_be_said_to_see_everything() -> None:
+    """Heads that happen to look back only are compared on all positions where the user says that they see them."""
+    maps = {"a/1": random_layer(1, 3, [4, 6], causal=True), "b/1": random_layer(2, 2, [4, 6])}
+    past = lmkin.attention_similarity(maps, measure="js", heads=True)
+    everything = lmkin.attention_similarity(maps, measure="js", heads=True, causal=False)
+    assert (past == lmkin.attention_similarity(maps, heads=True, causal=["a/1"])).all()
+    wanted = np.zeros((3, 2))
+    for k in range(3):
+        for m in range(2):
+            rows = [
+                (a[k, w], b[m, w])
+                for a, b in zip(maps["a/1"], maps["b/1"], strict=True)
+                for w in range(a.shape[1])
+            ]
+            wanted[k, m] = 1 - np.mean([jensen_shannon(p, q) for p, q in rows])
+    np.testing.assert_allclose(everything.values[:3, 3:], wanted, atol=1e-12)
+    assert not np.allclose(past.values[:3, 3:], wanted, atol=1e-3)
+
+
+def jensen_shannon(p: Any, q: Any) -> float:
+    middle = (p + q) / 2
+    return sum(
+        x * math.log2(x / m) / 2 for a in (p, q) for x, m in zip(a, middle, strict=True) if x > 0
+    )
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("measure", ["js", "pearson", "norm", "ckasim"])
+def test_two_words_are_enough_for_maps_as_they_are(measure: str, causal: bool) -> None:
+    lengths = [2, 1, 2, 2, 2, 2, 2]
+    maps = {
+        "a/1": random_layer(1, 3, lengths),
+        "b/1": random_layer(2, 2, lengths, causal=causal),
+    }
+    table = lmkin.attention_similarity(maps, measure=measure, parts=3)
+    assert np.isfinite(table.values).all()
+    assert np.isnan(table.coords["dropped"].values).all()
+    assert any("no values with the sink dropped" in a for a in table.attrs["alerts"])
+    result = lmkin.attention_similarities(maps, measures=[measure], parts=3)
+    assert np.isnan(result[measure].sel(sink="dropped").values).all()
+    assert np.isfinite(result[f"{measure}_se"].sel(sink="kept").values).all()
+
+
+def test_heads_of_two_words_are_told_apart_with_the_sink_only() -> None:
+    maps = {"a/1": random_layer(1, 3, [2, 2]), "b/1": random_layer(2, 2, [2, 2])}
+    result = lmkin.attention_similarities(maps, measures="js", intervals=False)
+    assert lmkin.attention_heads(result).attrs["sink"] == "kept"
+    with pytest.raises(lmkin.MeasureError, match="sink='kept'"):
+        lmkin.attention_heads(result, sink="dropped")

@@ -63,3 +63,19 @@ def test_the_pairs_route_goes_on_after_a_kill(model_folder, tmp_path) -> None:
     np.testing.assert_array_equal(first["ckasim"], second["ckasim"])
     joint = lmkin.similarities(models, "ckasim", corpus=corpus, route="joint", progress=False)
     np.testing.assert_allclose(first["ckasim"], joint["ckasim"], atol=1e-6)
+
+
+def test_parts_in_pieces_lose_no_rows_where_unfinished_work_is_kept(
+    model_folder, tmp_path, monkeypatch
+) -> None:
+    """Labels that come again and again: a second run must not find a part with its last piece only."""
+    monkeypatch.setattr("lmkin.moments.making.CHUNK", 16)
+    corpus = lmkin.read_corpus("sample")[:40]
+    labels = np.arange(corpus.n_words) // 50 % 3
+    options = {"parts": labels, "layers": "0", "progress": False, "first_token": "keep"}
+    model = lmkin.load_model(model_folder("bert"))
+    plain = lmkin.moments([model], corpus, **options)
+    for _ in range(2):
+        kept = lmkin.moments([model], corpus, checkpoint=tmp_path / "w", **options)
+        assert kept.part_sizes == plain.part_sizes
+        assert kept.n == plain.n

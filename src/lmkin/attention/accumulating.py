@@ -81,15 +81,21 @@ def _batches(
         yield current, batch
 
 
-def check_views(views: Sequence[ViewSums]) -> None:
-    """An error where a view holds nothing to compare: that would look like heads that are all the same."""
-    for each in views:
-        if not any(sums.counts["words"] for sums in each.parts.values()):
+def check_views(views: Sequence[ViewSums], spare: Sequence[str] = ()) -> list[ViewSums]:
+    """The views that hold something to compare; an error where one does not, unless its sink is ``spare``.
+
+    Nothing to compare would look like heads that are all the same.
+    """
+    empty = [v for v in views if not any(sums.counts["words"] for sums in v.parts.values())]
+    for each in empty:
+        if each.view.sink not in spare:
             what = "Without attention to the sink no" if each.view.sink == "dropped" else "No"
             where = " up to its own" if each.view.past else ""
             raise MeasureError(
                 f"{what} word sees two positions or more{where}: there is nothing to compare. Give longer sentences."
             )
+    lost = {v.view.sink for v in empty}
+    return [v for v in views if v.view.sink not in lost]
 
 
 def _add(

@@ -25,12 +25,25 @@ def find_alerts(
 ) -> list[Alert]:
     """All alerts of a comparison."""
     return [
+        *_no_room(views),
         *_sinks(heads, sink_share),
         *_even(views),
         *_undefined(views, heads),
         *_left_out(views),
         *_lost(views[0], info),
         *_parts(parts),
+    ]
+
+
+def _no_room(views: Sequence[ViewSums]) -> list[Alert]:
+    if any(v.view.sink == "dropped" for v in views):
+        return []
+    return [
+        Alert(
+            "nothing without the sink",
+            "Without the first word no word sees two positions or more, so there are no values with the sink dropped. "
+            "Give longer sentences if you want them.",
+        )
     ]
 
 

@@ -99,6 +99,9 @@ def attention_similarities(
         sentence.
     layers
         Of the models, such as ``"1-3,6"``. Attention has layers from 1.
+    causal
+        Of arrays: True, False, or the names of the layers that see only what came before. Left out, a layer is taken to
+        be causal if it never looks ahead.
     released
         The conventions of the authors' code: 1 − mean distance, divergence in natural units, and theirs of svsim and
         pwsim.
@@ -183,16 +186,19 @@ def _compare(
         views = accumulate_maps(
             found, measures, advance=advance, checkpoint=folder, say=settings.say
         )
-    check_views(views)
     heads = Heads(found.layout)
+    # Maps of one's own are shown as they are first, those of models without the sink.
+    own_maps = isinstance(found, ArrayMaps)
+    sinks = SINKS[::-1] if own_maps else SINKS
+    views = check_views(views, spare=sinks[1:] if own_maps else ())
     parts = useful_parts(views) if settings.intervals else []
     parts = parts if len(parts) > 1 else []
     entries: dict[str, dict[str, Entry]] = {}
     tables: dict[str, dict[str, Any]] = {}
-    # Maps of one's own are shown as they are first, those of models without the sink.
-    sinks = SINKS[::-1] if isinstance(found, ArrayMaps) else SINKS
     for sink in sinks:
-        mine = [v for v in views if v.view.sink == sink]
+        mine = [
+            v for v in views if v.view.sink == sink
+        ]  # none, where nothing is left without the sink
         for measure in measures:
             if measure in HEAD_MEASURES:
                 entry, table = by_heads(mine, heads, measure, settings, parts)
@@ -233,8 +239,10 @@ def map_source(source: Any, corpus: Any, settings: Any) -> MapSource:
             raise MeasureError(
                 "layers= chooses layers of models; of a dict of maps, give those that you want."
             )
-        return ArrayMaps(source, parts)
+        return ArrayMaps(source, parts, settings.causal)
     models = check_models(source)
+    if settings.causal is not None:
+        raise MeasureError("Models are known to be causal or not: causal= is for a dict of maps.")
     if corpus is None:
         raise MeasureError("Give a corpus for the models to read (corpus=…).")
     sentences = read_corpus(corpus) if isinstance(corpus, str | Path) else corpus

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import MeasureError
 from ..measures import similarity
 from ..measures.registry import measure_info
 from ..moments.parts import PARTS
@@ -26,6 +27,7 @@ class Options:
     level: float = 0.95
     parts: int | Sequence[Any] = PARTS
     layers: Any = "all"
+    causal: bool | Sequence[str] | None = None
     released: bool = False
     batch_tokens: int = 2048
     checkpoint: str | Path | None = None
@@ -73,6 +75,7 @@ def by_columns(
     without = np.full((len(parts), size, size), np.nan)
     for view in sorted(views, key=lambda v: not v.view.past):
         assert view.moments is not None
+        _require_variety(view, measure, parts)
         found = similarity(
             view.moments, measure, intervals=bool(parts), progress=settings.progress, **options
         )
@@ -82,6 +85,19 @@ def by_columns(
         for number, part in enumerate(parts):
             without[number][rows, columns] = found.attrs["without"][known.index(part)]
     return _with_interval(value, list(without), views, parts, settings)
+
+
+def _require_variety(view: ViewSums, measure: str, parts: Sequence[int]) -> None:
+    """An error for a layer whose heads all attend evenly: as columns they are constant."""
+    moments = view.moments
+    assert moments is not None
+    snapshots = [moments.snapshot(), *(moments.snapshot(without=p) for p in parts)]
+    for number, group in enumerate(moments.groups):
+        if not all((each.std(number) > 0).any() for each in snapshots):
+            raise MeasureError(
+                f"All heads of {group} attend to all positions alike, so {measure} is not defined for it (sink "
+                f"{view.view.sink}). Leave that layer out, or use js or norm."
+            )
 
 
 def _with_interval(

@@ -43,6 +43,10 @@ def attention_heads(
         raise MeasureError(f"sink is 'dropped' or 'kept'; got {sink!r}.")
     check_threshold(threshold)
     similarity = result["js_heads"].sel(sink=sink).values
+    if np.isnan(similarity).any():
+        raise MeasureError(
+            "Without the sink there is nothing to compare here: the sentences are too short. Take sink='kept'."
+        )
     divergence = np.maximum(_bits(similarity, result), 0)
     np.fill_diagonal(divergence, 0)
     names = [str(n) for n in result["head_name"].values]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..corpus import Corpus
 from ..corpus.units import Units
-from ..errors import MeasureError
+from ..errors import MeasureError, did_you_mean
 from ..models import LanguageModel, load_model
 from ..moments.arrays import to_numpy
 from ..moments.groups import Group, Layout, named_blocks, unique_names
@@ -44,7 +44,12 @@ class MapSource(ABC):
 class ArrayMaps(MapSource):
     """Arrays of heads × words × words, one a sentence, by ``model/layer``. The first word counts as the sink."""
 
-    def __init__(self, maps: Mapping[Any, Sequence[Any]], parts: int | Sequence[Any]):
+    def __init__(
+        self,
+        maps: Mapping[Any, Sequence[Any]],
+        parts: int | Sequence[Any],
+        causal: bool | Sequence[str] | None = None,
+    ):
         self.maps = {g: _listed(g, m) for g, m in named_blocks(maps).items()}
         counts = {len(m) for m in self.maps.values()}
         if len(counts) > 1:
@@ -68,7 +73,8 @@ class ArrayMaps(MapSource):
                 _check(group, number, listed[number], heads.setdefault(group, len(listed[0])))
                 ahead[group] |= bool(np.triu(listed[number], 1).any())
         self.layout = Layout(heads)
-        self.causal = np.array([longer and not ahead[g] for g in self.layout.groups])
+        seen = np.array([longer and not ahead[g] for g in self.layout.groups])
+        self.causal = seen if causal is None else _chosen_causal(self.layout, causal, ahead)
         self.part = _parts(parts, [m.shape[-1] for m in next(iter(self.maps.values()))])
         self.info = {"units": "word", "sentences": n, "parts_of": "sentences", "corpus": ""}
 
@@ -83,6 +89,25 @@ class ArrayMaps(MapSource):
                 yield number, _with_first_as_sink(whole)
             if advance:
                 advance(1)
+
+
+def _chosen_causal(
+    layout: Layout, causal: bool | Sequence[str], ahead: Mapping[Group, bool]
+) -> NDArray[np.bool_]:
+    """As the user says; an error for a layer that is not there, or that looks ahead all the same."""
+    names = [str(g) for g in layout.groups]
+    if isinstance(causal, bool):
+        chosen = list(names) if causal else []
+    else:
+        chosen = [causal] if isinstance(causal, str) else [str(c) for c in causal]
+    for name in chosen:
+        if name not in names:
+            raise MeasureError(f"causal: there is no layer {name!r}. {did_you_mean(name, names)}")
+        if ahead[layout.groups[names.index(name)]]:
+            raise MeasureError(
+                f"{name} is said to be causal, but some of its heads attend to words that come later."
+            )
+    return np.array([name in chosen for name in names])
 
 
 def _parts(parts: int | Sequence[Any], words: Sequence[int]) -> NDArray[np.int64]:

@@ -70,13 +70,13 @@ def layer_table(table: FloatTable, layout: Layout) -> FloatTable:
 
 
 def matches(table: FloatTable, layout: Layout) -> dict[tuple[int, int], NDArray[np.int64]]:
-    """For all pairs of layers, which head of y is most like each head of x; of equal ones the first."""
+    """For all pairs of layers, which head of y is most like each head of x; of equal ones the first; -1 for none."""
     found = {}
     for i, rows in enumerate(layout.slices):
         for j, columns in enumerate(layout.slices):
             block = table[rows, columns]
             near = block >= block.max(1, keepdims=True) - _ROUNDING
-            found[i, j] = near.argmax(1)
+            found[i, j] = np.where(near.any(1), near.argmax(1), -1)
     return found
 
 

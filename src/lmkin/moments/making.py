@@ -17,7 +17,7 @@ from .accumulator import CHUNK
 from .checkpoint import Checkpoint, accumulate_by_parts
 from .groups import Group
 from .moments import Moments
-from .parts import PARTS
+from .parts import PARTS, runs
 from .running import ModelSource
 from .sample import ROWS
 from .sources import ActivationSource, ArraySource, RowSource
@@ -119,7 +119,9 @@ def accumulate(
     per_row = 1 if source.reread else len({g.model for g in groups or source.widths})
     with progress_bar("moments", source.n * per_row, f"{source.unit}s", show=progress) as advance:
         # Few rows are run again sooner than read, and rows that lie there sooner still.
-        if checkpoint is None or source.reread or source.n <= CHUNK:
+        # Parts that come in pieces are not finished one after another.
+        whole = len(runs(source.part, source.n)) == len(np.unique(source.part))
+        if checkpoint is None or source.reread or source.n <= CHUNK or not whole:
             result = new(reference)
             for part, blocks in source.blocks(groups, advance):
                 result.update(blocks, part=part)

@@ -64,6 +64,7 @@ class ModelSource(RowSource):
             self._runs.append(Run(model, reading, chosen, "float32", batch))
             self.widths |= {Group(name, n): model.widths[n] for n in chosen}
         self.unit = rule.kind
+        self.units = units
         self.part, made_of = parts_of_units(units, parts)
         self.info = describe_units(units, made_of)
         self.info["dropped"] = {

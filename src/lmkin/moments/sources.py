@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..activations import Activations, common_units
+from ..corpus import Units
 from ..errors import MomentsError
 from .accumulator import CHUNK
 from .arrays import as_rows, is_double, to_numpy
@@ -32,6 +33,8 @@ class RowSource(ABC):
     resident: bool = False
     """Whether rows may be copied into this process's memory, to stay there."""
     unit: str = "row"
+    units: Units | None = None
+    """What the rows stand for, where that is known."""
 
     @property
     def n(self) -> int:
@@ -181,7 +184,7 @@ class ActivationSource(SlicedSource):
             for number in numbers:
                 self.arrays[Group(name, number)] = acts.layer(number)
         self.widths = {g: v.shape[1] for g, v in self.arrays.items()}
-        units = kept[0].units
+        units = self.units = kept[0].units
         self.part, made_of = parts_of_units(units, parts)
         self.unit = units.kind
         self.info = describe_units(units, made_of)
