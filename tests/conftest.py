@@ -10,10 +10,15 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # The models here are tiny: more threads would only wait for each other.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+import hypothesis
 import pytest
 
 import families
 import lmkin
+
+# A shared machine may stop for a second at any place.
+hypothesis.settings.register_profile("lmkin", deadline=None)
+hypothesis.settings.load_profile("lmkin")
 
 REPOSITORY = Path(__file__).parent.parent
 

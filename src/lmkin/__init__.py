@@ -20,6 +20,7 @@ _HOME = {
     "ActivationsError": "errors",
     "Corpus": "corpus",
     "CorpusError": "errors",
+    "Dependency": "dependency",
     "LanguageModel": "models",
     "LmkinError": "errors",
     "LmkinWarning": "errors",
@@ -34,6 +35,8 @@ _HOME = {
     "average_similarity": "results",
     "common_units": "activations",
     "conformance": "conformance",
+    "cut_sequences": "dependency",
+    "decompose": "dependency",
     "export_activations": "activations",
     "extract": "activations",
     "linear_cka": "measures",
@@ -45,6 +48,7 @@ _HOME = {
     "moments": "moments",
     "open_activations": "activations",
     "permutation_null": "measures",
+    "published_dependency": "dependency",
     "read_corpus": "corpus",
     "save_result": "results",
     "sentence_attention": "attention",
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
     )
     from .conformance import conformance
     from .corpus import Corpus, Sentence, read_corpus
+    from .dependency import Dependency, cut_sequences, decompose, published_dependency
     from .errors import (
         ActivationsError,
         CorpusError,

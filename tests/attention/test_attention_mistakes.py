@@ -58,6 +58,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "no sentences": (lambda: compare({"a/1": [], "b/1": []}), "no sentences"),
     "no layers": (lambda: compare({}), "at least one"),
     "causal layer": (lambda: compare(D, causal=["c/1"]), "no layer 'c/1'"),
+    "causal number": (lambda: compare(D, causal=3), "True, False, or a list of layers"),
     "causal ahead": (lambda: compare(D, causal=["a/1"]), "a/1 is said to be causal"),
     "causal models": (
         lambda: compare(["nobody/nothing"], "sample", causal=True),

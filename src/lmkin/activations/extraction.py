@@ -273,13 +273,15 @@ def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> Reading:
 
 
 def choose_layers(layers: str | int | Sequence[int], n_layers: int) -> list[int]:
-    """Layer numbers from ``"all"``, a list, or a text such as ``"0,4-6,-1"``.
+    """Layer numbers from ``"all"``, ``"last"``, a list, or a text such as ``"0,4-6,-1"``.
 
     >>> choose_layers("0,4-6,-1", 13)
     [0, 4, 5, 6, 12]
     """
     if isinstance(layers, str) and layers == "all":
         return list(range(n_layers))
+    if isinstance(layers, str) and layers == "last":
+        return [n_layers - 1]
     numbers: list[int] = []
     try:
         if isinstance(layers, str):
@@ -291,7 +293,7 @@ def choose_layers(layers: str | int | Sequence[int], n_layers: int) -> list[int]
             numbers = [operator.index(n) for n in np.atleast_1d(np.asarray(layers)).tolist()]
     except (ValueError, TypeError):
         raise LmkinError(
-            f"Cannot understand layers={layers!r}. Write 'all', or numbers such as '0,4-6,-1'."
+            f"Cannot understand layers={layers!r}. Write 'all', 'last', or numbers such as '0,4-6,-1'."
         ) from None
     wrong = [n for n in numbers if not -n_layers <= n < n_layers]
     if wrong or not numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -99,13 +99,19 @@ def _chosen_causal(
     if isinstance(causal, bool):
         chosen = list(names) if causal else []
     else:
-        chosen = [causal] if isinstance(causal, str) else [str(c) for c in causal]
+        listed = [causal] if isinstance(causal, str) else causal
+        if not isinstance(listed, Iterable):
+            raise MeasureError(
+                f"causal is True, False, or a list of layers such as ['model/1']; got {causal!r}."
+            )
+        chosen = [str(c) for c in listed]
     for name in chosen:
         if name not in names:
             raise MeasureError(f"causal: there is no layer {name!r}. {did_you_mean(name, names)}")
         if ahead[layout.groups[names.index(name)]]:
             raise MeasureError(
-                f"{name} is said to be causal, but some of its heads attend to words that come later."
+                f"{name} is said to be causal, but some of its heads attend to words that come later. Set those to 0 "
+                f"and make rows sum to 1, or leave it out of causal=."
             )
     return np.array([name in chosen for name in names])
 

@@ -14,7 +14,7 @@ import typer
 
 from .. import __version__
 from ..errors import LmkinError, LmkinWarning
-from . import attention, demo, export, extract, inspect, measures, similarity
+from . import attention, demo, dependency, export, extract, inspect, measures, similarity
 from .output import say_error, say_warning
 
 app = typer.Typer(
@@ -49,8 +49,12 @@ app.command("inspect")(inspect.command)
 app.command("export")(export.command)
 app.command("similarity")(similarity.command)
 app.command("attention")(attention.command)
+app.command("dependency")(dependency.command)
 app.command("measures")(measures.command)
 app.command("demo")(demo.command)
+
+
+_INTERRUPTED = "Interrupted. What was finished is kept; run the same command again to go on."
 
 
 def run(arguments: list[str] | None = None) -> None:
@@ -65,8 +69,12 @@ def run(arguments: list[str] | None = None) -> None:
         say_error(str(error))
         sys.exit(1)
     except KeyboardInterrupt:
-        say_error("Interrupted. What was finished is kept; run the same command again to go on.")
+        say_error(_INTERRUPTED)
         sys.exit(130)
+    except SystemExit as end:
+        if end.code == 130:  # typer has caught the key before us
+            say_error(_INTERRUPTED)
+        raise
     except BrokenPipeError:
         sys.exit(1)
     except MemoryError:

@@ -15,17 +15,25 @@ from ..errors import LmkinError
 from .machine import limit_threads, remove_unfinished, require_folder
 from .options import (
     AsJson,
+    Charts,
     Device,
     Format,
+    Intervals,
+    Level,
     Limit,
     ModelDtype,
+    Names,
     Option,
+    Parts,
     Revision,
     Side,
     Threads,
     TrustRemoteCode,
+    Untrained,
     Verbose,
+    corpus_option,
     format_options,
+    out_option,
 )
 from .output import busy, format_seconds, print_json, print_table, say, say_warning, set_verbosity
 from .sources import read_models
@@ -44,18 +52,8 @@ def command(
             help="Hugging Face names or folders, untrained:SPEC[@seed], package:PACKAGE/FOLDER.",
         ),
     ],
-    corpus: Annotated[
-        str,
-        typer.Option(
-            "--corpus",
-            "-c",
-            help="A corpus file or folder, or sample[:LANGUAGE] for the one built in.",
-            rich_help_panel="Corpus",
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for results, charts and report.html.")
-    ],
+    corpus: Annotated[str, corpus_option],
+    out: Annotated[Path, out_option],
     measures: Annotated[
         str,
         typer.Option(
@@ -88,20 +86,9 @@ def command(
             rich_help_panel=_MEASURE,
         ),
     ] = None,
-    intervals: Annotated[
-        bool,
-        typer.Option(
-            help="Standard errors and intervals, by a jackknife over parts of the corpus.",
-            rich_help_panel=_MEASURE,
-        ),
-    ] = True,
-    parts: Annotated[
-        int,
-        typer.Option(min=2, help="Blocks of documents for intervals.", rich_help_panel=_MEASURE),
-    ] = 10,
-    level: Annotated[
-        float, typer.Option(help="Of the intervals.", rich_help_panel=_MEASURE)
-    ] = 0.95,
+    intervals: Intervals = True,
+    parts: Parts = 10,
+    level: Level = 0.95,
     released: Annotated[
         bool,
         typer.Option(
@@ -119,18 +106,8 @@ def command(
             rich_help_panel=_MEASURE,
         ),
     ] = None,
-    untrained: Annotated[
-        bool,
-        typer.Option(
-            "--untrained", help="Add the untrained twin of every model.", rich_help_panel="Model"
-        ),
-    ] = False,
-    names: Annotated[
-        str | None,
-        typer.Option(
-            help="What to call the models, with commas, in their order.", rich_help_panel="Model"
-        ),
-    ] = None,
+    untrained: Untrained = False,
+    names: Names = None,
     layers: Annotated[
         str, typer.Option(help="all, or e.g. 1,4-6,-1.", rich_help_panel="Model")
     ] = "all",
@@ -146,9 +123,7 @@ def command(
         int, typer.Option(min=1, help="Tokens in a padded batch.", rich_help_panel=_RUN)
     ] = 2048,
     threads: Threads = None,
-    charts: Annotated[
-        bool, typer.Option(help="Also write every chart as PNG and SVG.", rich_help_panel=_RUN)
-    ] = True,
+    charts: Charts = True,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:

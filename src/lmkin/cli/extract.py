@@ -13,6 +13,7 @@ from .options import (
     AsJson,
     BatchTokens,
     Device,
+    DryRun,
     FirstToken,
     Format,
     Layers,
@@ -85,10 +86,7 @@ def command(
     overwrite: Annotated[
         bool, typer.Option(help="Replace activations of another run.", rich_help_panel=_RUN)
     ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Only say what it would take.", rich_help_panel=_RUN),
-    ] = False,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:

@@ -106,6 +106,43 @@ Threads = Annotated[
     int | None,
     typer.Option(min=1, help="CPU threads. Default: all cores.", rich_help_panel=_RUN),
 ]
+_MEASURE = "Measures"
+corpus_option = typer.Option(
+    "--corpus",
+    "-c",
+    help="A corpus file or folder, or sample[:LANGUAGE] for the one built in.",
+    rich_help_panel="Corpus",
+)
+out_option = typer.Option("--out", "-o", help="Folder for results, charts and report.html.")
+Intervals = Annotated[
+    bool,
+    typer.Option(
+        help="Standard errors and intervals, by a jackknife over parts of the corpus.",
+        rich_help_panel=_MEASURE,
+    ),
+]
+Parts = Annotated[
+    int, typer.Option(min=2, help="Blocks of documents for intervals.", rich_help_panel=_MEASURE)
+]
+Level = Annotated[float, typer.Option(help="Of the intervals.", rich_help_panel=_MEASURE)]
+Untrained = Annotated[
+    bool,
+    typer.Option(
+        "--untrained", help="Add the untrained twin of every model.", rich_help_panel="Model"
+    ),
+]
+Names = Annotated[
+    str | None,
+    typer.Option(
+        help="What to call the models, with commas, in their order.", rich_help_panel="Model"
+    ),
+]
+Charts = Annotated[
+    bool, typer.Option(help="Also write every chart as PNG and SVG.", rich_help_panel=_RUN)
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what it would take.", rich_help_panel=_RUN)
+]
 
 
 def format_options(pairs: list[str] | None, flag: str = "--option") -> dict[str, Any]:

@@ -16,16 +16,22 @@ from .measures import Load, load_files
 from .options import (
     AsJson,
     BatchTokens,
+    Charts,
     Device,
+    DryRun,
     FirstToken,
     Format,
+    Intervals,
     Layers,
+    Level,
     Limit,
     Long,
     MaxLength,
     ModelDtype,
+    Names,
     Option,
     Overlap,
+    Parts,
     Pooling,
     Revision,
     Side,
@@ -33,8 +39,11 @@ from .options import (
     Threads,
     TrustRemoteCode,
     Units,
+    Untrained,
     Verbose,
+    corpus_option,
     format_options,
+    out_option,
 )
 from .output import format_seconds, print_json, print_table, say, say_warning, set_verbosity
 from .planning import say_plan
@@ -56,19 +65,8 @@ def command(
             "or, without --corpus, folders that lmkin extract wrote, or one file of moments.",
         ),
     ],
-    corpus: Annotated[
-        str | None,
-        typer.Option(
-            "--corpus",
-            "-c",
-            help="A corpus file or folder, or sample[:LANGUAGE] for the one built in.",
-            rich_help_panel="Corpus",
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for results, charts and report.html."),
-    ] = None,
+    corpus: Annotated[str | None, corpus_option] = None,
+    out: Annotated[Path | None, out_option] = None,
     measures: Annotated[
         str,
         typer.Option(
@@ -78,20 +76,9 @@ def command(
             rich_help_panel=_MEASURE,
         ),
     ] = "ckasim,neuronsim,mixedsim,svsim,pwsim",
-    intervals: Annotated[
-        bool,
-        typer.Option(
-            help="Standard errors and intervals, by a jackknife over parts of the corpus.",
-            rich_help_panel=_MEASURE,
-        ),
-    ] = True,
-    parts: Annotated[
-        int,
-        typer.Option(min=2, help="Blocks of documents for intervals.", rich_help_panel=_MEASURE),
-    ] = 10,
-    level: Annotated[
-        float, typer.Option(help="Of the intervals.", rich_help_panel=_MEASURE)
-    ] = 0.95,
+    intervals: Intervals = True,
+    parts: Parts = 10,
+    level: Level = 0.95,
     neurons: Annotated[
         str,
         typer.Option(
@@ -125,18 +112,8 @@ def command(
         ),
     ] = 0,
     load: Load = None,
-    untrained: Annotated[
-        bool,
-        typer.Option(
-            "--untrained", help="Add the untrained twin of every model.", rich_help_panel="Model"
-        ),
-    ] = False,
-    names: Annotated[
-        str | None,
-        typer.Option(
-            help="What to call the models, with commas, in their order.", rich_help_panel="Model"
-        ),
-    ] = None,
+    untrained: Untrained = False,
+    names: Names = None,
     layers: Layers = "all",
     units: Units = "word",
     pooling: Pooling = None,
@@ -172,13 +149,8 @@ def command(
     seed: Annotated[
         int, typer.Option(help="For sampled words and permutations.", rich_help_panel=_RUN)
     ] = 0,
-    charts: Annotated[
-        bool, typer.Option(help="Also write every chart as PNG and SVG.", rich_help_panel=_RUN)
-    ] = True,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Only say what it would take.", rich_help_panel=_RUN),
-    ] = False,
+    charts: Charts = True,
+    dry_run: DryRun = False,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
@@ -253,7 +225,7 @@ def command(
         route=route,
         seed=seed,
         checkpoint=unfinished,
-        say=lambda text: say(f"Plan: {text}"),
+        say=lambda text: say(text if text.startswith("Going on") else f"Plan: {text}"),
         **own,
     )
     from ..report import write_similarity

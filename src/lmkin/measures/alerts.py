@@ -218,9 +218,8 @@ def _parts(parts: int | None) -> list[Alert]:
         return []
     if parts < 2:
         text = (
-            "the rows are not in parts, so there are no intervals. Name parts when rows are added "
-            "(update(…, part=…)), or "
-            "ask for some (parts=10)."
+            "the rows are not in parts, so there are no intervals. Take more text (a part is whole sentences); in "
+            "Python, name parts when rows are added (update(…, part=…))."
         )
     else:
         text = (

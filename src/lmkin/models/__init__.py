@@ -1,7 +1,7 @@
 """What is asked: models of every source, and how their tokens become units."""
 
 from .base import LanguageModel, Reading, Window
-from .loading import known_sources, load_model, model_source
+from .loading import known_sources, load_model, load_tokenizer, model_source
 from .rule import UnitRule
 
 __all__ = [
@@ -11,5 +11,6 @@ __all__ = [
     "Window",
     "known_sources",
     "load_model",
+    "load_tokenizer",
     "model_source",
 ]

@@ -9,9 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors import LmkinError, did_you_mean
 from .base import LanguageModel
+
+if TYPE_CHECKING:
+    from .tokens import Tokenizer
 
 _log = logging.getLogger(__name__)
 SIDES = ("encoder", "decoder")
@@ -120,3 +124,21 @@ def load_model(
     model = source.load(text, options)
     _log.info("loaded %r from %s: %s", text, source.name, model)
     return model
+
+
+def load_tokenizer(
+    spec: str | Path, *, revision: str | None = None, trust_remote_code: bool = False
+) -> Tokenizer:
+    """The tokenizer of a model alone, by what `load_model` takes; its weights are not read."""
+    from .sources.huggingface import check_folder
+    from .sources.package import resolve_package
+    from .sources.untrained import split_seed
+
+    text = str(Path(spec).expanduser()) if str(spec).startswith("~") else str(spec)
+    location = resolve_package(split_seed(text)[0] if text.startswith("untrained:") else text)
+    check_folder(location)
+    from .pretrained import load_tokenizer_of
+
+    return load_tokenizer_of(
+        location, LoadOptions(revision=revision, trust_remote_code=trust_remote_code)
+    )

@@ -100,6 +100,12 @@ def _finish(
     )
 
 
+def load_tokenizer_of(location: str, options: LoadOptions) -> Tokenizer:
+    """A tokenizer without its model."""
+    with _quiet(), _explained(location, location):
+        return _load_tokenizer(location, options)
+
+
 def _load_tokenizer(location: str, options: LoadOptions) -> Tokenizer:
     return Tokenizer(
         transformers.AutoTokenizer.from_pretrained(

@@ -3,7 +3,8 @@
 from ..rooms import make_callable
 from .attention import attention_report, save_attention_charts
 from .charts import save_picture
-from .folder import report, write_attention, write_similarity
+from .dependency import dependency_charts, dependency_report, save_dependency_charts
+from .folder import report, write_attention, write_dependency, write_similarity
 from .page import Chapter, Figure, Option, Report, Switch, Table
 from .similarity import save_charts, similarity_charts, similarity_report
 
@@ -15,13 +16,17 @@ __all__ = [
     "Switch",
     "Table",
     "attention_report",
+    "dependency_charts",
+    "dependency_report",
     "report",
     "save_attention_charts",
     "save_charts",
+    "save_dependency_charts",
     "save_picture",
     "similarity_charts",
     "similarity_report",
     "write_attention",
+    "write_dependency",
     "write_similarity",
 ]
 make_callable(__name__, report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,9 @@ from ..interchange.atomic import replacing
 from ..progress import progress_bar
 from ..results import average_similarity, localization, save_result
 from .attention import attention_report, count_charts, save_attention_charts
+from .dependency import dependency_charts, dependency_report, save_dependency_charts
 from .page import Chapter
+from .portfolio import KINDS, check_portfolio, portfolio_of
 from .similarity import save_charts, similarity_report
 
 _OF_HEADS = (
@@ -93,6 +95,45 @@ def write_attention(
     return path
 
 
+def write_dependency(
+    folder: str | Path,
+    result: xr.Dataset,
+    portfolio: Mapping[str, xr.Dataset] | None = None,
+    *,
+    published: xr.DataArray | None = None,
+    title: str | None = None,
+    charts: bool = True,
+    command: str | None = None,
+    progress: bool | None = None,
+) -> Path:
+    """Write results (netCDF, CSV), charts (PNG, SVG) and ``report.html`` into a folder; the path of the report.
+
+    ``result`` is ``data`` of a `lmkin.Dependency`, or several of them along ``length``; ``portfolio`` what its methods
+    ``drop_order``, ``best_subsets``, ``unique`` and ``unexplained`` gave, by these names; ``published`` what
+    `lmkin.published_dependency` gives; ``command`` how the same is got again.
+    """
+    if command:
+        result = result.assign_attrs(command=command)
+    found = check_portfolio(portfolio)
+    page = dependency_report(result, found, published, title)
+    names = ("dependency.nc", "r2_group.csv", "r2_pair.csv", *(f"{kind}.csv" for kind in KINDS))
+    folder = _prepared(folder, names, ("dependency",))
+    save_result(result, folder / "dependency.nc")
+    pairs = [name for name, table in result.items() if "basis" in table.dims]
+    save_result(result.drop_vars([*pairs, "basis", "target"]), folder / "r2_group.csv")
+    if pairs:
+        save_result(result[pairs], folder / "r2_pair.csv")
+    for name, table in found.items():
+        save_result(table, folder / f"{name}.csv")
+    path = folder / "report.html"
+    page.write(path)
+    if charts:
+        drawn = dependency_charts(result, found, published)
+        with progress_bar("charts", len(drawn), "charts", show=progress) as advance:
+            save_dependency_charts(drawn, folder / "charts", advance=advance)
+    return path
+
+
 def save_heads(heads: xr.Dataset, path: Path) -> None:
     """Write what `lmkin.attention_heads` gives as CSV: one line a head."""
     columns = {
@@ -108,23 +149,34 @@ def save_heads(heads: xr.Dataset, path: Path) -> None:
         flat.to_dataframe().to_csv(temporary, index=False)
 
 
-def report(result: xr.Dataset, out: str | Path, **options: Any) -> Path:
+def report(result: Any, out: str | Path, **options: Any) -> Path:
     """Write the report of a comparison: one HTML file, or, where ``out`` is no ``.html``, a folder with everything.
 
-    ``result`` is what `lmkin.similarities` or `lmkin.attention_similarities` gives. ``options``: ``title``; for
-    attention ``heads`` (of `lmkin.attention_heads`) and ``sentence`` (of `lmkin.sentence_attention`); for a folder
-    ``charts=False``.
+    ``result`` is what `lmkin.similarities`, `lmkin.attention_similarities` or `lmkin.decompose` gives. ``options``:
+    ``title``; for attention ``heads`` (of `lmkin.attention_heads`) and ``sentence`` (of `lmkin.sentence_attention`);
+    for a decomposition ``published`` (of `lmkin.published_dependency`) and ``portfolio``, see `write_dependency`; for a
+    folder ``charts=False``.
     """
+    path, title = Path(out), options.get("title")
+    if _is_dependency(result):
+        if options.get("portfolio") is None:
+            options["portfolio"] = portfolio_of(result, progress=options.get("progress"))
+        result = result.data
     if not isinstance(result, xr.Dataset):
         raise LmkinError(
-            "A report shows what lmkin.similarities or lmkin.attention_similarities gives: a Dataset."
+            "A report shows what lmkin.similarities, lmkin.attention_similarities or lmkin.decompose gives: a Dataset, "
+            "or a Dependency."
         )
-    path, title = Path(out), options.get("title")
+    dependency = "r2_group" in result
     attention = bool({"sink", "head_name"} & set(result.dims))
     if path.suffix != ".html":
+        if dependency:
+            return write_dependency(path, result, **options)
         write = write_attention if attention else write_similarity
         return write(result, path, **options)
-    if attention:
+    if dependency:
+        page = dependency_report(result, options.get("portfolio"), options.get("published"), title)
+    elif attention:
         heads = options.get("heads")
         heads = _heads(result) if heads is None else heads
         page = attention_report(result, heads, options.get("sentence"), title)
@@ -135,6 +187,12 @@ def report(result: xr.Dataset, out: str | Path, **options: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     page.write(path)
     return path
+
+
+def _is_dependency(result: Any) -> bool:
+    from ..dependency import Dependency
+
+    return isinstance(result, Dependency)
 
 
 def _localized(result: xr.Dataset) -> xr.Dataset | None:

@@ -1,0 +1,378 @@
+"""`lmkin dependency`: how much of every model the others explain, into a folder with a report."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..errors import LmkinError
+from .dependency_published import compare_published
+from .dependency_run import (
+    Plan,
+    decompose_all,
+    limits_said,
+    make_portfolio,
+    remove_finished,
+    subset_sizes,
+)
+from .dependency_tables import (
+    dependency_data,
+    dependency_table,
+    drop_order_line,
+    published_table,
+)
+from .machine import limit_threads, require_folder
+from .options import (
+    AsJson,
+    BatchTokens,
+    Charts,
+    Device,
+    DryRun,
+    FirstToken,
+    Format,
+    Intervals,
+    Level,
+    Limit,
+    Long,
+    MaxLength,
+    ModelDtype,
+    Names,
+    Option,
+    Overlap,
+    Parts,
+    Pooling,
+    Revision,
+    Side,
+    SpecialTokens,
+    Threads,
+    TrustRemoteCode,
+    Units,
+    Untrained,
+    Verbose,
+    corpus_option,
+    format_options,
+    out_option,
+)
+from .output import busy, format_seconds, print_json, print_table, say, say_warning, set_verbosity
+from .sources import read_models, refuse_unused
+
+_MEASURE = "Measures"
+_RUN = "Run"
+_UNFINISHED = "unfinished"
+_SPLITS = ("train", "validation", "test")
+
+
+def command(
+    models: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="MODEL...",
+            help="Two or more: Hugging Face names or folders, untrained:SPEC[@seed], package:PACKAGE/FOLDER, files of "
+            "activations; or, without --corpus, folders that lmkin extract wrote, or files of moments as train=FILE "
+            "test=FILE.",
+        ),
+    ],
+    corpus: Annotated[str | None, corpus_option] = None,
+    out: Annotated[Path | None, out_option] = None,
+    lengths: Annotated[
+        str | None,
+        typer.Option(
+            help="Cut the text into stretches of so many tokens, e.g. 16,32,64,128,256,512, and decompose each length. "
+            "Default: the sentences of the corpus as they are.",
+            rich_help_panel="Corpus",
+        ),
+    ] = None,
+    reference_tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            help="The model whose tokens --lengths counts. Default: the first MODEL.",
+            rich_help_panel="Corpus",
+        ),
+    ] = None,
+    split: Annotated[
+        str,
+        typer.Option(
+            help="Shares of the rows to fit on, to choose on, and to score on.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = "train=0.8,validation=0.1,test=0.1",
+    ridge: Annotated[
+        str,
+        typer.Option(
+            help="What is added to the diagonal: auto (1e-6) or a number.", rich_help_panel=_MEASURE
+        ),
+    ] = "auto",
+    ridge_rule: Annotated[
+        str,
+        typer.Option(
+            help="relative (to the mean eigenvalue of each model), absolute, floor (of the smallest eigenvalue), or "
+            "validation (the best on the validation rows).",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = "relative",
+    released: Annotated[
+        bool,
+        typer.Option(
+            "--released",
+            help="The ridge of the authors' code: 1e-6, absolute.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = False,
+    intervals: Intervals = True,
+    parts: Parts = 10,
+    level: Level = 0.95,
+    null: Annotated[
+        bool,
+        typer.Option(help="Also what chance gives: rows shuffled.", rich_help_panel=_MEASURE),
+    ] = True,
+    subsets: Annotated[
+        str,
+        typer.Option(
+            help="Sizes of the best subsets: all, none, or e.g. 1,3-5. auto: all sizes; of more than 8 models one is "
+            "added at a time.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = "auto",
+    compare: Annotated[
+        bool,
+        typer.Option(
+            "--compare-published",
+            help="Show the figures of the paper beside these, for its twelve checkpoints.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = False,
+    untrained: Untrained = False,
+    names: Names = None,
+    layers: Annotated[
+        str,
+        typer.Option(
+            "--layers",
+            "--layer",
+            help="last, all, or e.g. 0,4-6,-1 (0: embeddings). A model's own layers do not explain each other.",
+            rich_help_panel="Units",
+        ),
+    ] = "last",
+    units: Units = "sentence",
+    pooling: Pooling = None,
+    first_token: FirstToken = "drop",
+    special_tokens: SpecialTokens = None,
+    long: Long = "window",
+    overlap: Overlap = None,
+    max_length: MaxLength = None,
+    limit: Limit = None,
+    format: Format = None,
+    option: Option = None,
+    device: Device = "auto",
+    model_dtype: ModelDtype = None,
+    revision: Revision = None,
+    side: Side = "encoder",
+    trust_remote_code: TrustRemoteCode = False,
+    batch_tokens: BatchTokens = None,
+    threads: Threads = None,
+    seed: Annotated[
+        int, typer.Option(help="For the split and for shuffled rows.", rich_help_panel=_RUN)
+    ] = 0,
+    charts: Charts = True,
+    dry_run: DryRun = False,
+    as_json: AsJson = False,
+    verbose: Verbose = False,
+) -> None:
+    """Say how much of every MODEL the others explain linearly, and which could be switched off.
+
+    Fitted on some texts and scored on others; results and a report go into a folder. Each length is written down when
+    it is finished: after a kill, the same command goes on.
+
+        lmkin dependency bert-base-uncased roberta-base albert-base-v2 --corpus wiki.txt --lengths 16,64,256 -o lmd
+    """
+    set_verbosity(verbose)
+    if out is None and not dry_run:
+        raise LmkinError("Where to? Give a folder with -o DIR, or --dry-run to see what it takes.")
+    begun = time.perf_counter()
+    wanted = _lengths(lengths)
+    if wanted and (max_length is not None or overlap is not None or long != "window"):
+        raise LmkinError(
+            "With --lengths each model reads so many tokens and no more: leave out --max-length, --long and --overlap."
+        )
+    if reference_tokenizer is not None and not wanted:
+        raise LmkinError("--reference-tokenizer counts the tokens of --lengths; give both.")
+    subset_sizes(subsets)
+    options: dict[str, Any] = {
+        "split": _split(split),
+        "ridge": _ridge(ridge),
+        "rule": ridge_rule,
+        "released": released,
+        "intervals": intervals,
+        "level": level,
+        "parts": parts,
+        "null": null,
+        "layers": layers,
+        "seed": seed,
+    }
+    _check(options)
+    if out is not None and not dry_run:
+        require_folder(out)
+    if threads is not None:
+        limit_threads(threads)
+    if corpus is None:
+        refuse_unused(
+            {"--limit": limit, "--format": format, "--option": option, "--names": names, "--pooling": pooling,
+             "--max-length": max_length, "--overlap": overlap, "--special-tokens": special_tokens,
+             "--batch-tokens": batch_tokens, "--untrained": untrained or None, "--lengths": lengths,
+             "--units": None if units == "sentence" else units, "--long": None if long == "window" else long}
+        )  # fmt: skip
+        if dry_run:
+            raise LmkinError("What is stored is read in a moment: there is nothing to plan.")
+        found = _decompose_stored(models, options)
+        result, portfolio, specs = found.data, make_portfolio(found, subsets), {}
+    else:
+        options |= {
+            "units": units,
+            "pooling": pooling,
+            "first_token": first_token,
+            "special_tokens": special_tokens,
+            "batch_tokens": batch_tokens,
+        }
+        if not wanted:
+            options |= {"long": long, "overlap": overlap, "max_length": max_length}
+        model_options: dict[str, Any] = {
+            "device": device,
+            "dtype": model_dtype,
+            "revision": revision,
+            "side": side,
+            "trust_remote_code": trust_remote_code,
+        }
+        _require_two(models, untrained)
+        loaded, sentences = read_models(
+            models, corpus, untrained, names, None if wanted else limit, format, format_options(option),
+            model_options,
+        )  # fmt: skip
+        tokenizer = _tokenizer(reference_tokenizer, loaded, trust_remote_code) if wanted else None
+        for line in limits_said(loaded, wanted):
+            say(line)
+        plan = Plan(loaded, sentences, wanted, tokenizer, limit, options, subsets)
+        if dry_run:
+            from .dependency_plan import say_plan
+
+            say_plan(plan, as_json=as_json)
+            return
+        assert out is not None
+        result, portfolio = decompose_all(plan, out / _UNFINISHED)
+        every = [s for m in models for s in ([m, f"untrained:{m}"] if untrained else [m])]
+        specs = {m.name: s for m, s in zip(loaded, every, strict=True)}
+    assert out is not None
+    published, beside = compare_published(result, specs) if compare else (None, [])
+    _write(out, result, portfolio, published, charts)
+    remove_finished(out / _UNFINISHED)
+    seconds = time.perf_counter() - begun
+    report = out / "report.html"
+    alerts = list(result.attrs["alerts"])
+    if as_json:
+        data = dependency_data(result, portfolio)
+        data |= {"published": beside} if compare else {}
+        print_json({**data, "alerts": alerts, "report": str(report), "seconds": round(seconds, 1)})
+        return
+    print_table(dependency_table(result))
+    if beside:
+        print_table(published_table(beside))
+    say(drop_order_line(portfolio["drop_order"]))
+    for alert in alerts:
+        say_warning(alert)
+    say(f"Written to {out} in {format_seconds(seconds)}; open {report} in a browser.")
+
+
+def _write(out: Path, result: Any, portfolio: Any, published: Any, charts: bool) -> None:
+    from ..report.folder import write_dependency
+
+    command = shlex.join(["lmkin", *(sys.argv[1:] or ["dependency"])])
+    write_dependency(out, result, portfolio, published=published, charts=charts, command=command)
+
+
+def _decompose_stored(models: list[str], options: dict[str, Any]) -> Any:
+    """From stored activations, or from moments by the names of splits."""
+    from ..dependency import decompose
+    from ..moments import Moments
+
+    files = {name: path for name, sign, path in (m.partition("=") for m in models) if sign}
+    named = [m for m in models if m.partition("=")[0] in _SPLITS and "=" in m]
+    if not named:
+        return decompose(models, **options)
+    if len(named) < len(models) or len(files) < len(named):
+        raise LmkinError(
+            f"Files of moments come as train=FILE test=FILE, each name once and nothing else; got {' '.join(models)}."
+        )
+    some = {name: Moments.load(files[name]) for name in _SPLITS if name in files}
+    fixed = {k: v for k, v in options.items() if k not in ("split", "layers", "parts")}
+    with busy("Decomposing …"):
+        return decompose(some, **fixed)
+
+
+def _tokenizer(asked: str | None, loaded: list[Any], trust_remote_code: bool) -> Any:
+    if asked is None:
+        return loaded[0]
+    from ..models import load_tokenizer
+
+    with busy(f"Loading the tokenizer of {asked} …"):
+        return load_tokenizer(asked, trust_remote_code=trust_remote_code)
+
+
+def _require_two(models: list[str], untrained: bool) -> None:
+    if len(models) * (1 + untrained) < 2:
+        raise LmkinError(
+            "A decomposition needs two models at least: one is explained by the others. Give another MODEL, or "
+            "--untrained."
+        )
+
+
+def _check(options: dict[str, Any]) -> None:
+    """Mistakes are said before anything runs."""
+    from ..dependency.ridge import Ridge
+    from ..dependency.splitting import make_split
+
+    Ridge.make(options["ridge"], options["rule"], released=options["released"])
+    make_split(10_000, options["split"], parts=1)
+    if not 0 < options["level"] < 1:
+        raise LmkinError(f"--level is a share between 0 and 1, such as 0.95; got {options['level']}.")  # fmt: skip
+
+
+def _lengths(text: str | None) -> tuple[int, ...]:
+    """Numbers of tokens, each once, from the smallest."""
+    if text is None:
+        return ()
+    try:
+        numbers = sorted({int(piece) for piece in text.split(",")})
+    except ValueError:
+        numbers = [0]
+    if numbers[0] < 8:
+        raise LmkinError(
+            f"--lengths are numbers of tokens from 8 on, with commas, such as 16,32,64; got {text!r}."
+        )
+    return tuple(numbers)
+
+
+def _split(text: str) -> dict[str, float]:
+    """``train=0.8,test=0.2`` as a dict."""
+    found: dict[str, float] = {}
+    for piece in text.split(","):
+        name, _, share = (x.strip() for x in piece.partition("="))
+        try:
+            number = float(share)
+        except ValueError:
+            raise LmkinError(
+                f"--split is shares by name, such as train=0.8,validation=0.1,test=0.1; got {text!r}."
+            ) from None
+        if name in found:
+            raise LmkinError(f"--split names {name!r} twice: {text}.")
+        found[name] = number
+    return found
+
+
+def _ridge(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -1,0 +1,141 @@
+"""Traps in a decomposition, each with a sentence on what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from ..measures.alerts import FEW_PARTS, Alert
+from .joint import Joint
+
+APART = 0.1
+"""How far R² on train and on test rows may be apart."""
+BY_LENGTH = 0.05
+"""How much R² may lose when what depends on length is taken out."""
+FEW = 10
+"""Rows a neuron below which a fit learns much by heart."""
+
+
+def find_alerts(data: xr.Dataset, joint: Joint, info: dict[str, Any]) -> list[Alert]:
+    """All alerts of a result."""
+    return [
+        *_in_sample(data),
+        *_apart(data),
+        *_few_rows(data, joint),
+        *_by_length(data),
+        *_chance(data),
+        *_lost(info),
+        *_parts(joint, data),
+    ]
+
+
+def _in_sample(data: xr.Dataset) -> list[Alert]:
+    if "test" in data["split"].values:
+        return []
+    return [
+        Alert(
+            "in-sample",
+            "There are no test rows: R² is of the rows that were fitted on, and too high. Give a split with 'test'.",
+        )
+    ]
+
+
+def _apart(data: xr.Dataset) -> list[Alert]:
+    if "test" not in data["split"].values:
+        return []
+    gap = data["r2_group"].sel(split="train") - data["r2_group"].sel(split="test")
+    far = [str(m) for m in data["model"].values[(gap > APART).values]]
+    if not far:
+        return []
+    return [
+        Alert(
+            "train and test apart",
+            f"R² is up to {float(gap.max()):.2f} higher on train than on test rows ({', '.join(far[:6])}): the fit "
+            f"knows its rows by heart, or the test rows are of another kind. Take more rows, or choose the ridge on "
+            f"validation rows.",
+        )
+    ]
+
+
+def _few_rows(data: xr.Dataset, joint: Joint) -> list[Alert]:
+    n = int(data["n"].sel(split="train"))
+    widths = dict.fromkeys(joint.models, 0)
+    for group, columns in zip(joint.groups, joint.slices, strict=True):
+        widths[group.model] += columns.stop - columns.start
+    widest = sum(widths.values()) - min(widths.values())
+    if n >= FEW * widest:
+        return []
+    return [
+        Alert(
+            "few rows",
+            f"There are {n:,} rows to fit on and up to {widest:,} neurons to fit with: fewer than {FEW} rows a neuron. "
+            f"R² on test rows is then too low, and rises with more rows.",
+        )
+    ]
+
+
+def _by_length(data: xr.Dataset) -> list[Alert]:
+    if "rho_group_beyond_length" not in data:
+        return []
+    split = data["split"].values[-1]
+    lost = float((data["rho_group"] - data["rho_group_beyond_length"]).sel(split=split))
+    most = float(data["r2_length"].sel(split=split).max())
+    if lost <= BY_LENGTH and most <= 2 * BY_LENGTH:
+        return []
+    return [
+        Alert(
+            "length",
+            f"The length of the text alone explains up to {most:.0%} of a model; with it taken out, the mean R² is "
+            f"{abs(lost):.2f} {'lower' if lost > 0 else 'higher'}. Models may agree on how long a text is rather than "
+            f"on what it says: look at r2_group_beyond_length.",
+        )
+    ]
+
+
+def _chance(data: xr.Dataset) -> list[Alert]:
+    if "r2_group_null" not in data or "test" not in data["split"].values:
+        return []
+    chance = data["r2_group_null"].sel(split="test")
+    if float(chance.max()) <= 0.02:
+        return []
+    return [
+        Alert(
+            "chance",
+            f"Shuffled rows reach an R² of {float(chance.max()):.2f} on test rows: something other than the pairing of "
+            f"rows is shared. Look for repeated texts, or rows that are not what they seem.",
+        )
+    ]
+
+
+def _lost(info: dict[str, Any]) -> list[Alert]:
+    found = []
+    if info.get("dropped"):
+        some = ", ".join(f"{k}: {v:,}" for k, v in info["dropped"].items())
+        found.append(
+            Alert("dropped", f"Texts that another model lacks are left out of all ({some}).")
+        )
+    if info.get("repeated"):
+        found.append(
+            Alert(
+                "repeats",
+                f"{int(info['repeated']):,} rows repeat an earlier one: where one is in train and the other in test, "
+                f"R² is too high. Take repeated texts out.",
+            )
+        )
+    return found
+
+
+def _parts(joint: Joint, data: xr.Dataset) -> list[Alert]:
+    if "r2_group_se" not in data:
+        return []
+    fewest = min(len(p) for p in joint.parts.values())
+    if fewest >= FEW_PARTS or not np.isfinite(data["r2_group_se"].values).any():
+        return []
+    return [
+        Alert(
+            "few parts",
+            f"The intervals rest on {fewest} parts only, for there are few rows; take more.",
+        )
+    ]

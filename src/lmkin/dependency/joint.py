@@ -1,0 +1,162 @@
+"""Joint moments of all models: of every part of every split, and of any parts together."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import MeasureError
+from ..moments import Group, Moments, Snapshot
+from ..moments.arrays import to_numpy
+
+FloatArray = NDArray[np.float64]
+COVARIATE = "length of the text"
+"""The model under which what may be a common cause goes along."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Rows as sums: how many, their mean, and Σ (x − mean)(x − mean)ᵀ, neurons of all models side by side."""
+
+    n: int
+    mean: FloatArray
+    products: FloatArray
+
+    def joined(self, other: Block) -> Block:
+        """Both together."""
+        n = self.n + other.n
+        apart = other.mean - self.mean
+        products = self.products + other.products
+        products += (self.n * other.n / n) * (apart[:, None] * apart[None, :])
+        return Block(n, self.mean + apart * (other.n / n), products)
+
+    def without(self, part: Block) -> Block:
+        """What is left without a part of it."""
+        n = self.n - part.n
+        mean = (self.n * self.mean - part.n * part.mean) / n
+        apart = part.mean - mean
+        products = self.products - part.products
+        products -= (n * part.n / self.n) * (apart[:, None] * apart[None, :])
+        return Block(n, mean, products)
+
+    def chosen(self, columns: NDArray[np.int64]) -> Block:
+        """Some columns only."""
+        return Block(self.n, self.mean[columns], self.products[np.ix_(columns, columns)])
+
+
+class Joint:
+    """The parts of every split, as blocks in units in which each model's neurons have variance 1 on average.
+
+    ``parts`` is split → (moments, name of the part). Blocks are put together when they are asked for: only the sums
+    of the moments stay in memory.
+    """
+
+    def __init__(self, parts: Mapping[str, Sequence[tuple[Moments, Hashable]]]):
+        self.parts = {name: list(some) for name, some in parts.items()}
+        first = self.parts["train"][0][0]
+        self.layout = first.layout
+        for some in self.parts.values():
+            for moments, _ in some:
+                if moments.layout != self.layout:
+                    raise MeasureError(
+                        "Train and test need moments of the same models, in the same order and of the same widths."
+                    )
+        self.groups: list[Group] = [g for g in self.layout.groups if g.model != COVARIATE]
+        self.slices = [self.layout.slices[self.layout.number[g]] for g in self.groups]
+        if len({g.model for g in self.groups}) < 2:
+            raise MeasureError(
+                f"A decomposition needs two models at least: one is explained by the others. There is "
+                f"{self.groups[0].model!r} only."
+            )
+        models = list(dict.fromkeys(g.model for g in self.groups))
+        self.models = {m: [i for i, g in enumerate(self.groups) if g.model == m] for m in models}
+        variance = self._variance("train")
+        self._ones = np.ones(self.layout.width)
+        for group, columns in zip(self.layout.groups, self.layout.slices, strict=True):
+            size = float(variance[columns].mean())
+            if not size > 0:
+                raise MeasureError(
+                    f"All neurons of {group} are constant in the rows to fit on: it can neither explain nor be "
+                    f"explained. Leave it out."
+                )
+            self._ones[columns] = size**-0.5
+        self.unit = 1 / self._ones
+        """What a number of a block is worth, column by column."""
+
+    @cached_property
+    def names(self) -> list[str]:
+        """Of models; with the layer, where a model has several."""
+        several = any(len(layers) > 1 for layers in self.models.values())
+        return [str(g) if several else g.model for g in self.groups]
+
+    @cached_property
+    def covariate(self) -> slice | None:
+        """Columns of what may be a common cause."""
+        for group, columns in zip(self.layout.groups, self.layout.slices, strict=True):
+            if group.model == COVARIATE:
+                return columns
+        return None
+
+    @property
+    def precision(self) -> str:
+        """Of the products."""
+        return str(self.parts["train"][0][0].precision)
+
+    def sizes(self, split: str) -> list[int]:
+        """Rows of every part."""
+        return [int(moments.part_sizes.get(part, moments.n)) for moments, part in self.parts[split]]
+
+    def _snapshot(self, split: str, number: int) -> Snapshot:
+        moments, part = self.parts[split][number]
+        return moments.snapshot(only=part) if moments.part_sizes else moments.snapshot()
+
+    def _variance(self, split: str) -> FloatArray:
+        """Of every column over all parts of a split."""
+        n, mean, squares = 0, np.zeros(self.layout.width), np.zeros(self.layout.width)
+        for number in range(len(self.parts[split])):
+            found = self._snapshot(split, number)
+            every = range(len(self.layout.groups))
+            here = np.concatenate([to_numpy(found.mean(i)) for i in every])
+            if found.n > 1:
+                spread = np.concatenate([to_numpy(found.std(i)) for i in every])
+                squares += (found.n - 1) * spread**2
+            apart = here - mean
+            squares += apart**2 * (n * found.n / (n + found.n))
+            mean = mean + apart * (found.n / (n + found.n))
+            n += found.n
+        return squares / max(n - 1, 1)
+
+    def block(self, split: str, number: int) -> Block:
+        """One part of a split."""
+        found = self._snapshot(split, number)
+        layout, D = self.layout, self.layout.width
+        products = np.empty((D, D))
+        factor = to_numpy(found.reference.scale) * self._ones
+        for i, rows in enumerate(layout.slices):
+            for j in range(i, len(layout.groups)):
+                columns = layout.slices[j]
+                block = to_numpy(found.centred(i, j)) * factor[rows, None]
+                block *= factor[None, columns]
+                products[rows, columns] = block
+                if i != j:
+                    products[columns, rows] = block.T
+        mean = np.concatenate([to_numpy(found.mean(i)) for i in range(len(layout.groups))])
+        return Block(int(found.n), mean * self._ones, products)
+
+    def total(self, split: str) -> Block:
+        """All parts of a split."""
+        return joined(self.block(split, k) for k in range(len(self.parts[split])))
+
+
+def joined(blocks: Any) -> Block:
+    """All of some blocks, added up in place."""
+    blocks = iter(blocks)
+    whole: Block = next(blocks)
+    for each in blocks:
+        whole = whole.joined(each)
+    return whole

@@ -1,0 +1,122 @@
+"""R² of all fits on all splits, with jackknife intervals over the rows that were scored and those that were fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..results.intervals import Interval, jackknife
+from .joint import Block, Joint, joined
+from .scoring import R2, Fits, Score, r_squared, score
+from .solving import Solver
+
+FloatArray = NDArray[np.float64]
+FIELDS = ("r2_group", "r2_pair", "rho_pair", "rho_group")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A table, and how far it may be off."""
+
+    value: FloatArray
+    interval: Interval | None = None
+
+
+def table_of(found: R2, field: str) -> FloatArray:
+    """One of the fields of a result."""
+    tables = {
+        "r2_group": found.group,
+        "r2_pair": found.pair,
+        "rho_pair": found.rho_pair,
+        "rho_group": found.rho_group,
+    }
+    return np.asarray(tables[field], np.float64)
+
+
+def estimate(
+    joint: Joint,
+    solver: Solver,
+    *,
+    change: Callable[[Block], Block] = lambda block: block,
+    intervals: bool = True,
+    level: float = 0.95,
+    advance: Callable[[int], None] = lambda _: None,
+) -> tuple[dict[str, dict[str, Estimate]], Fits]:
+    """Field → split → table; and the fits. ``change`` is applied to all sums before anything else."""
+
+    def parts(split: str) -> Any:
+        return (change(joint.block(split, k)) for k in range(len(joint.parts[split])))
+
+    train = joined(parts("train"))
+    others = [s for s in joint.parts if s != "train"]
+    totals = {s: joined(parts(s)) for s in others}
+    fits = solver.fit(train, totals.get("validation"))
+    advance(1)
+    scores: dict[str, list[Score]] = {}
+    for split in joint.parts:
+        if intervals and len(joint.parts[split]) > 1:
+            scores[split] = []
+            for block in parts(split):
+                scores[split].append(score(joint, fits, block))
+                advance(1)
+        else:
+            whole = train if split == "train" else totals[split]
+            scores[split] = [score(joint, fits, whole)]
+            advance(1)
+    values = {split: r_squared(joint, found) for split, found in scores.items()}
+    refits: dict[str, list[R2]] = {split: [] for split in joint.parts}
+    if intervals and len(joint.parts["train"]) > 1:
+        for block in parts("train"):
+            rest = train.without(block)
+            again = solver.fit(rest)
+            for split in joint.parts:
+                on = rest if split == "train" else totals[split]
+                refits[split].append(r_squared(joint, [score(joint, again, on)]))
+            advance(1)
+    result: dict[str, dict[str, Estimate]] = {f: {} for f in FIELDS}
+    for split in joint.parts:
+        without = [
+            r_squared(joint, scores[split], less=k)
+            for k in range(len(scores[split]))
+            if len(scores[split]) > 1 and split != "train"
+        ]
+        for field in FIELDS:
+            value = table_of(values[split], field)
+            pieces = []
+            for tables, sizes in (
+                (without, joint.sizes(split)),
+                (refits[split], joint.sizes("train")),
+            ):
+                if tables:
+                    array = np.stack([table_of(t, field) for t in tables])
+                    pieces.append((jackknife(value, array, sizes, level).se, len(sizes)))
+            result[field][split] = Estimate(value, together(value, pieces, level))
+    return result, fits
+
+
+def count_steps(joint: Joint, *, intervals: bool) -> int:
+    """How often `estimate` will advance."""
+    if not intervals:
+        return 1 + len(joint.parts)
+    refits = len(joint.parts["train"]) if len(joint.parts["train"]) > 1 else 0
+    return 1 + sum(len(p) for p in joint.parts.values()) + refits
+
+
+def together(
+    value: FloatArray, pieces: list[tuple[FloatArray, int]], level: float
+) -> Interval | None:
+    """One interval for two sources of chance, the rows fitted on and the rows scored (Welch-Satterthwaite)."""
+    from scipy.stats import t
+
+    if not pieces:
+        return None
+    variance = np.sum([se**2 for se, _ in pieces], axis=0)
+    below = np.sum([se**4 / (parts - 1) for se, parts in pieces], axis=0)
+    freedom = np.where(below > 0, variance**2 / np.where(below > 0, below, 1), 1.0)
+    se = np.sqrt(variance)
+    width = t.ppf(0.5 + level / 2, np.maximum(freedom, 1.0)) * se
+    return Interval(se, value - width, value + width)

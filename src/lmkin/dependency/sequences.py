@@ -1,0 +1,89 @@
+"""Texts of equal length by one tokenizer, as the paper cuts them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..corpus import Corpus, Sentence
+from ..corpus.spans import split_words
+from ..errors import CorpusError, MeasureError
+from ..models import LanguageModel, load_tokenizer
+from ..models.tokens import Tokenizer
+
+_CHUNK = 1024
+
+
+def cut_sequences(
+    corpus: Corpus,
+    tokenizer: str | Path | LanguageModel | Tokenizer,
+    length: int,
+    *,
+    limit: int | None = None,
+) -> Corpus:
+    """The text of a corpus in stretches of ``length`` tokens by one tokenizer; what is left over at the end is dropped.
+
+    As in the paper, texts follow one another, so a stretch may begin in one document and end in the next. Unlike the
+    authors' code, which writes tokens back as text (in lower case, with spaces that were not there), a stretch is the
+    text itself, from its first token to its last.
+    """
+    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+        raise MeasureError(f"A length is a number of tokens, such as 128; got {length!r}.")
+    if limit is not None and limit < 1:
+        raise MeasureError(f"limit is a number of texts, 1 or more; got {limit}.")
+    found = tokenizer if isinstance(tokenizer, Tokenizer) else _tokenizer(tokenizer)
+    sentences = []
+    for number, (text, document) in enumerate(_stretches(corpus, found, length)):
+        if limit is not None and number >= limit:
+            break
+        sentences.append(
+            Sentence(
+                text, split_words(text, "whitespace"), id=f"{length}-{number}", document=document
+            )
+        )
+    if not sentences:
+        raise CorpusError(
+            f"{corpus.name!r} has fewer than {length} tokens: there is no text of that length. Take a shorter "
+            f"length, or more text."
+        )
+    return Corpus(sentences, name=f"{corpus.name}, {length} tokens", format=corpus.format)
+
+
+def _tokenizer(given: Any) -> Tokenizer:
+    if isinstance(given, str | Path):
+        return load_tokenizer(given)
+    found = getattr(given, "tokenizer", None)
+    if isinstance(found, Tokenizer):
+        return found
+    raise MeasureError(
+        f"A reference tokenizer is the name or folder of a model, or a loaded one; got {type(given).__name__}."
+    )
+
+
+def _stretches(
+    corpus: Corpus, tokenizer: Tokenizer, length: int
+) -> Iterator[tuple[str, str | None]]:
+    """Text of every stretch, and the document that it begins in."""
+    pieces: list[str] = []
+    document: str | None = None
+    missing = length
+    for start in range(0, len(corpus), _CHUNK):
+        chunk = corpus[start : start + _CHUNK]
+        for sentence, tokens in zip(chunk, tokenizer.encode([s.text for s in chunk]), strict=True):
+            spans = tokens.spans
+            first = 0
+            while first < len(spans):
+                last = min(first + missing, len(spans))
+                if missing == length:
+                    document = sentence.document
+                # Tokens of bytes may share a character: it is in the stretch that it begins in.
+                begin = max(spans[first][0], spans[first - 1][1] if first else 0)
+                pieces.append(sentence.text[begin : spans[last - 1][1]].strip())
+                missing -= last - first
+                first = last
+                if not missing:
+                    text = " ".join(p for p in pieces if p)
+                    if text:
+                        yield text, document
+                    pieces, missing = [], length

@@ -1,0 +1,72 @@
+"""Estimates as variables of a labelled result; and the same with what depends on length taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .joint import Block, Joint
+from .replicating import FIELDS, Estimate, estimate
+from .ridge import Ridge
+from .solving import Solver
+
+_DIMS = {
+    "r2_group": ("model",),
+    "r2_pair": ("basis", "target"),
+    "rho_pair": ("basis", "target"),
+    "rho_group": (),
+}
+
+
+def variables_of(
+    joint: Joint,
+    tables: dict[str, dict[str, Estimate]],
+    suffix: str = "",
+    fields: Sequence[str] = FIELDS,
+) -> dict[str, Any]:
+    """Name → (dimensions, values), one slice a split."""
+    found: dict[str, Any] = {}
+    for field in fields:
+        by_split = tables[field]
+        dims = ("split", *_DIMS[field])
+        found[f"{field}{suffix}"] = (dims, np.stack([e.value for e in by_split.values()]))
+        if suffix or all(e.interval is None for e in by_split.values()):
+            continue
+        for part in ("se", "low", "high"):
+            arrays = [
+                getattr(e.interval, part) if e.interval else np.full_like(e.value, np.nan)
+                for e in by_split.values()
+            ]
+            found[f"{field}_{part}"] = (dims, np.stack(arrays))
+    return found
+
+
+def beyond_length(joint: Joint, ridge: Ridge, advance: Callable[[int], None]) -> dict[str, Any]:
+    """R² with what depends on length taken out of all models, and how much of each depends on it."""
+    c = joint.covariate
+    assert c is not None
+    train = joint.total("train")
+    beta = np.linalg.lstsq(train.products[c, c], train.products[c], rcond=1e-12)[0]
+
+    def change(block: Block) -> Block:
+        C = block.products
+        cross = beta.T @ C[c]
+        products = C - cross - cross.T + beta.T @ C[c, c] @ beta
+        return Block(block.n, block.mean - beta.T @ block.mean[c], products)
+
+    found, _ = estimate(
+        joint, Solver(joint, ridge), change=change, intervals=False, advance=advance
+    )
+    variables = variables_of(joint, found, "_beyond_length", ("r2_group", "r2_pair", "rho_group"))
+    by_length = []
+    for split in joint.parts:
+        block = joint.total(split)
+        left = change(block)
+        moved = left.mean - (train.mean - beta.T @ train.mean[c])
+        rest = np.diag(left.products) + block.n * moved**2
+        total = np.diag(block.products)
+        by_length.append([1 - rest[s].sum() / total[s].sum() for s in joint.slices])
+    variables["r2_length"] = (("split", "model"), np.array(by_length))
+    return variables
