@@ -47,7 +47,7 @@ def test_a_sequence_inside_a_sentence_has_that_length_by_the_tokenizer(
 ) -> None:
     """WordPiece: what begins and ends with a whole word is cut into the same tokens when it stands alone."""
     folder = model_folder("bert")
-    text = " ".join(s.text for s in sample[:60])
+    text = " ".join(s.text for s in sample[:200])
     corpus = lmkin.Corpus([lmkin.Sentence(text, id="one")])
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     cut = lmkin.cut_sequences(corpus, folder, 12)
@@ -59,7 +59,7 @@ def test_a_sequence_inside_a_sentence_has_that_length_by_the_tokenizer(
         if start in borders and position in borders:
             assert len(tokenizer(sequence.text, add_special_tokens=False)["input_ids"]) == 12
             whole += 1
-    assert whole > 20
+    assert whole > 10
     left = tokenizer(text[position:], add_special_tokens=False)["input_ids"]
     assert len(left) < 12 + 2  # nothing is lost but the end
 

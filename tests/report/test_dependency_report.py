@@ -218,7 +218,7 @@ def test_folder_with_everything(several, published, tmp_path) -> None:
     assert len(inputs) == 4 * 3 * 10
     assert all(row["text"] == f"row {row['input']}" for row in inputs)
     names = {p.name for p in (tmp_path / "charts").iterdir()}
-    splits = ("train", "test")
+    splits = ("test",)
     charts = [
         f"dependency-{c}-{s}-{n}" for c in ("group", "rho", "r2") for s in splits for n in (16, 64)
     ]
@@ -228,8 +228,8 @@ def test_folder_with_everything(several, published, tmp_path) -> None:
     for name in names:
         magic = b"\x89PNG" if name.endswith("png") else b"<svg"
         assert (tmp_path / "charts" / name).read_bytes().startswith(magic)
-    picture = (tmp_path / "charts" / "dependency-rho-train-16.svg").read_text("utf-8")
-    assert "train rows, 16 tokens" in picture
+    picture = (tmp_path / "charts" / "dependency-rho-test-16.svg").read_text("utf-8")
+    assert "test rows, 16 tokens" in picture
     write_dependency(tmp_path, data.isel(length=0), charts=False, progress=False)
     assert not (tmp_path / "charts").exists()
     assert not (tmp_path / "drop_order.csv").exists()
@@ -476,7 +476,7 @@ def test_a_heatmap_can_be_saved(page, tmp_path) -> None:
     figure = page.locator("figure", has=page.locator("#chart-2"))
     with page.expect_download() as download:
         figure.locator("[data-format=svg]").click()
-    assert download.value.suggested_filename == "dependency-rho-train-16.svg"
+    assert download.value.suggested_filename == "dependency-rho-test-16.svg"
     download.value.save_as(tmp_path / "saved")
     assert (tmp_path / "saved").read_bytes().startswith(b"<svg")
 

@@ -66,10 +66,13 @@ def dependency_charts(
     portfolio: Mapping[str, xr.Dataset] | None = None,
     published: xr.DataArray | None = None,
 ) -> dict[str, Any]:
-    """Every chart by the name of its picture, such as ``dependency-rho-test-512``; one for each split and length."""
+    """Every chart by the name of its picture, such as ``dependency-rho-test-512``; one for each length.
+
+    Of the rows to believe, those of the test split; a report has switches for the others.
+    """
     view = DependencyView(result, published)
     charts: dict[str, Any] = {}
-    for split in view.splits:
+    for split in view.splits[:1]:
         part = result.sel(split=[split.name])
         if len(view.lengths) > 1:
             one = DependencyView(part, published)
