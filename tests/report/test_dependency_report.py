@@ -476,7 +476,7 @@ def test_a_heatmap_can_be_saved(page, tmp_path) -> None:
     figure = page.locator("figure", has=page.locator("#chart-2"))
     with page.expect_download() as download:
         figure.locator("[data-format=svg]").click()
-    assert download.value.suggested_filename == "dependency-rho-test-16.svg"
+    assert download.value.suggested_filename == "dependency-rho-train-16.svg"
     download.value.save_as(tmp_path / "saved")
     assert (tmp_path / "saved").read_bytes().startswith(b"<svg")
 
