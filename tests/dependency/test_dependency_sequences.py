@@ -59,7 +59,7 @@ def test_a_sequence_inside_a_sentence_has_that_length_by_the_tokenizer(
         if start in borders and position in borders:
             assert len(tokenizer(sequence.text, add_special_tokens=False)["input_ids"]) == 12
             whole += 1
-    assert whole > 10
+    assert whole > 20
     left = tokenizer(text[position:], add_special_tokens=False)["input_ids"]
     assert len(left) < 12 + 2  # nothing is lost but the end
 
