@@ -40,6 +40,7 @@ from .options import (
     Limit,
     Long,
     MaxLength,
+    Memory,
     ModelDtype,
     Names,
     Option,
@@ -172,6 +173,7 @@ def command(
     revision: Revision = None,
     side: Side = "encoder",
     trust_remote_code: TrustRemoteCode = False,
+    memory: Memory = None,
     batch_tokens: BatchTokens = None,
     threads: Threads = None,
     seed: Annotated[
@@ -212,6 +214,7 @@ def command(
         "null": null,
         "layers": layers,
         "seed": seed,
+        "memory": memory,
     }
     _check(options)
     if out is not None and not dry_run:
@@ -306,7 +309,7 @@ def _decompose_stored(models: list[str], options: dict[str, Any]) -> Any:
             f"Files of moments come as train=FILE test=FILE, each name once and nothing else; got {' '.join(models)}."
         )
     some = {name: Moments.load(files[name]) for name in _SPLITS if name in files}
-    fixed = {k: v for k, v in options.items() if k not in ("split", "layers", "parts")}
+    fixed = {k: v for k, v in options.items() if k not in ("split", "layers", "parts", "memory")}
     with busy("Decomposing …"):
         return decompose(some, **fixed)
 

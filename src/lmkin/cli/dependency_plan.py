@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from .dependency_run import Plan
 from .dependency_tables import plural
 from .output import busy, format_seconds, print_json, say
 
-_SPLITS = 3
-_MATRICES = {True: 30, False: 16}
-"""Square matrices of all neurons, in float64, that the fits hold at a time: with intervals and without; measured."""
 _SMALL = 600
 """Neurons of a decomposition that is timed in place of the real one."""
 
@@ -44,6 +40,7 @@ def say_plan(plan: Plan, *, as_json: bool) -> None:
 
 def _length(plan: Plan, length: int | None) -> dict[str, Any]:
     from ..activations.planning import plan_extraction
+    from ..dependency.planning import fit_precision, plan_decomposition
     from ..models import UnitRule
     from ..moments import row_source
 
@@ -60,18 +57,25 @@ def _length(plan: Plan, length: int | None) -> dict[str, Any]:
             plan_extraction(m, corpus, made, layers=options["layers"], batch_tokens=batch)
             for m in plan.models
         ]
-    parts = _SPLITS * (options["parts"] if options["intervals"] else 1)
-    widths = list(source.widths.values())
-    total = sum(widths)
+    total = sum(source.widths.values())
+    need = plan_decomposition(
+        total,
+        options["parts"] if options["intervals"] else 1,
+        len(options["split"]),
+        precision=fit_precision(None, double=False, width=total),
+        null=options["null"],
+        memory=options["memory"],
+        say=say,
+    )
     return {
         "length": length,
         "rows": source.n,
         "units": source.unit,
         "tokens": sum(run.tokens for run in runs),
         "neurons": total,
-        "parts": parts,
-        "bytes_sums": sums_bytes(widths, parts) * (1 + bool(options["null"])),
-        "bytes_fits": 8 * total**2 * _MATRICES[options["intervals"]],
+        "parts": need.parts * len(options["split"]),
+        "bytes_sums": need.sums,
+        "bytes_fits": need.fits,
         "seconds_models": round(sum(run.seconds for run in runs), 1),
     }
 
@@ -79,16 +83,6 @@ def _length(plan: Plan, length: int | None) -> dict[str, Any]:
 _RULE = (
     "units", "pooling", "first_token", "special_tokens", "long", "overlap", "max_length",
 )  # fmt: skip
-
-
-def sums_bytes(widths: Sequence[int], parts: int) -> int:
-    """Joint moments of all neurons: half of a square in so many parts, and all together."""
-    from ..moments.precision import choose_precision
-
-    total = sum(widths)
-    precision = choose_precision(None, double=False, width=total)
-    triangle = total * (total + max(widths)) // 2
-    return triangle * (12 + (8 if precision == "float64" else 4) * parts)
 
 
 def _seconds_of_fits(models: int, neurons: int, options: dict[str, Any]) -> float:

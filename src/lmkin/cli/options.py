@@ -102,6 +102,13 @@ BatchTokens = Annotated[
         rich_help_panel=_RUN,
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        help="A budget such as 8GB; the planner stays within it. Default: what is free.",
+        rich_help_panel="Run",
+    ),
+]
 Threads = Annotated[
     int | None,
     typer.Option(min=1, help="CPU threads. Default: all cores.", rich_help_panel=_RUN),

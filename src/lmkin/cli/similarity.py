@@ -27,6 +27,7 @@ from .options import (
     Limit,
     Long,
     MaxLength,
+    Memory,
     ModelDtype,
     Names,
     Option,
@@ -130,13 +131,7 @@ def command(
     revision: Revision = None,
     side: Side = "encoder",
     trust_remote_code: TrustRemoteCode = False,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            help="A budget such as 8GB; the planner stays within it. Default: what is free.",
-            rich_help_panel=_RUN,
-        ),
-    ] = None,
+    memory: Memory = None,
     route: Annotated[
         str | None,
         typer.Option(

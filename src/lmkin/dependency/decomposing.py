@@ -14,7 +14,7 @@ import xarray as xr
 from .. import __version__
 from ..corpus import Corpus
 from ..errors import MeasureError
-from ..moments import Moments, choose_precision
+from ..moments import Moments
 from ..moments.making import row_source
 from ..moments.parts import PARTS
 from ..progress import progress_bar
@@ -22,7 +22,7 @@ from ..results.labelled import plain
 from .alerts import find_alerts
 from .joint import Joint
 from .keeping import Kept
-from .planning import plan_decomposition
+from .planning import fit_precision, plan_decomposition
 from .replicating import count_steps, estimate
 from .result import Dependency
 from .ridge import Ridge
@@ -34,8 +34,6 @@ from .tabulating import beyond_length, variables_of
 
 KEPT = 2000
 """Test rows that are kept as they are, to show the inputs that weigh most in what is not explained."""
-_WIDER = 4
-"""A fit is of as many digits as its rows have: float64 products are for few neurons only."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,7 @@ def decompose(
     )
     sizes = lengths_of(rows, lengths)
     width = sum(rows.widths.values())
-    precision = choose_precision(precision, double=rows.double, width=_WIDER * width)
+    precision = fit_precision(precision, double=rows.double, width=width)
     plan = plan_decomposition(
         width,
         parts if intervals else 1,

@@ -6,10 +6,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..errors import MeasureError
+from ..moments import choose_precision
 from ..moments.planning import parse_memory
 
-_BLOCKS = 8
-"""Matrices of all neurons × all neurons in float64 that are there at the same time while fits are made and scored."""
+_MATRICES = {True: 15, False: 12}
+"""Matrices of all neurons × all neurons in float64 that are there at the same time while fits are made and scored: with
+intervals and without; measured, with a little to spare."""
+_WIDER = 4
+"""A fit is of as many digits as its rows have: float64 products are for few neurons only."""
+
+
+def fit_precision(asked: str | None, *, double: bool, width: int) -> str:
+    """The type that products are made in."""
+    return choose_precision(asked, double=double, width=_WIDER * width)
 
 
 @dataclass(frozen=True)
@@ -64,4 +73,4 @@ def _plan(width: int, parts: int, splits: int, precision: str, null: bool) -> Pl
     each = width * (width + 768) // 2  # panels: one half, and the corners of the diagonal
     size = 4 if precision == "float32" else 8
     sums = (splits * parts * size + 8) * each * (2 if null else 1)
-    return Plan(parts, sums, _BLOCKS * 8 * width * width)
+    return Plan(parts, sums, _MATRICES[parts > 1] * 8 * width * width)
