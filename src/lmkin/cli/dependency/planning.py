@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from .dependency_run import Plan
-from .dependency_tables import plural
-from .output import busy, format_seconds, print_json, say
+from ..output import busy, format_seconds, print_json, say
+from .running import Plan
+from .tables import plural
 
 _SMALL = 600
 """Neurons of a decomposition that is timed in place of the real one."""
@@ -15,7 +15,7 @@ _SMALL = 600
 
 def say_plan(plan: Plan, *, as_json: bool) -> None:
     """Rows, tokens, memory of the sums, and time, for every length."""
-    from ..activations.resources import human_bytes
+    from ...activations.resources import human_bytes
 
     lengths = sorted(plan.jobs, key=lambda t: t or 0)
     found = [_length(plan, length) for length in lengths]
@@ -39,10 +39,10 @@ def say_plan(plan: Plan, *, as_json: bool) -> None:
 
 
 def _length(plan: Plan, length: int | None) -> dict[str, Any]:
-    from ..activations.planning import plan_extraction
-    from ..dependency.planning import fit_precision, plan_decomposition
-    from ..models import UnitRule
-    from ..moments import row_source
+    from ...activations.planning import plan_extraction
+    from ...dependency.planning import fit_precision, plan_decomposition
+    from ...models import UnitRule
+    from ...moments import row_source
 
     corpus = plan.texts(length)
     options = plan.options
@@ -89,7 +89,7 @@ def _seconds_of_fits(models: int, neurons: int, options: dict[str, Any]) -> floa
     """About how long fits and intervals take: from random rows of fewer neurons, for time grows with their cube."""
     import numpy as np
 
-    from ..dependency import decompose
+    from ...dependency import decompose
 
     width = max(2, min(neurons, _SMALL) // models)
     random = np.random.default_rng(0)

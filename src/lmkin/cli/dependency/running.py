@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from .. import __version__
-from ..errors import LmkinError
-from .output import busy, say
+from ... import __version__
+from ...errors import LmkinError
+from ..output import busy, say
 
 EXHAUSTIVE = 8
 """Up to so many models all subsets are tried, unless sizes are asked for."""
@@ -48,7 +48,7 @@ class Plan:
         """What the models read at a length."""
         if length is None:
             return self.corpus
-        from ..dependency import cut_sequences
+        from ...dependency import cut_sequences
 
         with busy(f"Cutting texts of {length} tokens …"):
             return cut_sequences(self.corpus, self.tokenizer, length, limit=self.limit)
@@ -88,7 +88,7 @@ def decompose_all(plan: Plan, unfinished: Path) -> tuple[xr.Dataset, Portfolio]:
 def _decompose(
     plan: Plan, corpus: Any, length: int | None, folder: Path, *, portfolio: bool
 ) -> tuple[xr.Dataset, Portfolio]:
-    from ..dependency import decompose
+    from ...dependency import decompose
 
     options = {**plan.options, **plan.reading(length)}
     found = decompose(plan.models, corpus, checkpoint=folder, say=say, **options)
@@ -230,7 +230,7 @@ def _key(plan: Plan, corpus: Any, length: int | None) -> str:
 
 def _save(folder: Path, key: str, result: xr.Dataset, portfolio: Portfolio) -> None:
     """Write a finished length down; the result comes last, for it says that all is there."""
-    from ..results import save_result
+    from ...results import save_result
 
     for name, table in portfolio.items():
         save_result(table, folder / f"{name}.nc")
@@ -243,7 +243,7 @@ def _save(folder: Path, key: str, result: xr.Dataset, portfolio: Portfolio) -> N
 
 def _load(folder: Path, key: str, wanted: bool) -> tuple[xr.Dataset, Portfolio] | None:
     """A finished length, with the portfolio if that is wanted; None if it is not there, or of another command."""
-    from ..results import load_result
+    from ...results import load_result
 
     try:
         result = load_result(folder / _RESULT)

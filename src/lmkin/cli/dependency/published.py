@@ -7,8 +7,8 @@ from typing import Any
 
 import xarray as xr
 
-from .dependency_tables import by_length, scored_split
-from .output import say
+from ..output import say
+from .tables import by_length, scored_split
 
 
 def compare_published(
@@ -19,8 +19,8 @@ def compare_published(
     ``specs``: what each model was loaded by, where it was loaded. A checkpoint is known by its name on the hub, or by a
     folder of that name.
     """
-    from ..dependency import published_dependency
-    from ..dependency.paper import CHECKPOINTS
+    from ...dependency import published_dependency
+    from ...dependency.paper import CHECKPOINTS
 
     short = {name.rpartition("/")[2].lower(): name for name in CHECKPOINTS.values()}
     ours = {}

@@ -10,24 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ..errors import LmkinError
-from .dependency_published import compare_published
-from .dependency_run import (
-    Plan,
-    decompose_all,
-    limits_said,
-    make_portfolio,
-    remove_finished,
-    subset_sizes,
-)
-from .dependency_tables import (
-    dependency_data,
-    dependency_table,
-    drop_order_line,
-    published_table,
-)
-from .machine import limit_threads, require_folder
-from .options import (
+from ...errors import LmkinError
+from ..machine import limit_threads, require_folder
+from ..options import (
     AsJson,
     BatchTokens,
     Charts,
@@ -59,13 +44,36 @@ from .options import (
     format_options,
     out_option,
 )
-from .output import busy, format_seconds, print_json, print_table, say, say_warning, set_verbosity
-from .sources import read_models, refuse_unused
+from ..output import format_seconds, print_json, print_table, say, say_warning, set_verbosity
+from ..sources import read_models, refuse_unused
+from .published import compare_published
+from .reading import (
+    check_options,
+    decompose_stored,
+    lengths_of,
+    reference,
+    require_two,
+    ridge_of,
+    split_of,
+)
+from .running import (
+    Plan,
+    decompose_all,
+    limits_said,
+    make_portfolio,
+    remove_finished,
+    subset_sizes,
+)
+from .tables import (
+    dependency_data,
+    dependency_table,
+    drop_order_line,
+    published_table,
+)
 
 _MEASURE = "Measures"
 _RUN = "Run"
 _UNFINISHED = "unfinished"
-_SPLITS = ("train", "validation", "test")
 
 
 def command(
@@ -195,7 +203,7 @@ def command(
     if out is None and not dry_run:
         raise LmkinError("Where to? Give a folder with -o DIR, or --dry-run to see what it takes.")
     begun = time.perf_counter()
-    wanted = _lengths(lengths)
+    wanted = lengths_of(lengths)
     if wanted and (max_length is not None or overlap is not None or long != "window"):
         raise LmkinError(
             "With --lengths each model reads so many tokens and no more: leave out --max-length, --long and --overlap."
@@ -204,8 +212,8 @@ def command(
         raise LmkinError("--reference-tokenizer counts the tokens of --lengths; give both.")
     subset_sizes(subsets)
     options: dict[str, Any] = {
-        "split": _split(split),
-        "ridge": _ridge(ridge),
+        "split": split_of(split),
+        "ridge": ridge_of(ridge),
         "rule": ridge_rule,
         "released": released,
         "intervals": intervals,
@@ -216,7 +224,7 @@ def command(
         "seed": seed,
         "memory": memory,
     }
-    _check(options)
+    check_options(options)
     if out is not None and not dry_run:
         require_folder(out)
     if threads is not None:
@@ -230,7 +238,7 @@ def command(
         )  # fmt: skip
         if dry_run:
             raise LmkinError("What is stored is read in a moment: there is nothing to plan.")
-        found = _decompose_stored(models, options)
+        found = decompose_stored(models, options)
         result, portfolio, specs = found.data, make_portfolio(found, subsets), {}
     else:
         options |= {
@@ -249,17 +257,17 @@ def command(
             "side": side,
             "trust_remote_code": trust_remote_code,
         }
-        _require_two(models, untrained)
+        require_two(models, untrained)
         loaded, sentences = read_models(
             models, corpus, untrained, names, None if wanted else limit, format, format_options(option),
             model_options,
         )  # fmt: skip
-        tokenizer = _tokenizer(reference_tokenizer, loaded, trust_remote_code) if wanted else None
+        tokenizer = reference(reference_tokenizer, loaded, trust_remote_code) if wanted else None
         for line in limits_said(loaded, wanted):
             say(line)
         plan = Plan(loaded, sentences, wanted, tokenizer, limit, options, subsets)
         if dry_run:
-            from .dependency_plan import say_plan
+            from .planning import say_plan
 
             say_plan(plan, as_json=as_json)
             return
@@ -289,93 +297,7 @@ def command(
 
 
 def _write(out: Path, result: Any, portfolio: Any, published: Any, charts: bool) -> None:
-    from ..report.folder import write_dependency
+    from ...report.folder import write_dependency
 
     command = shlex.join(["lmkin", *(sys.argv[1:] or ["dependency"])])
     write_dependency(out, result, portfolio, published=published, charts=charts, command=command)
-
-
-def _decompose_stored(models: list[str], options: dict[str, Any]) -> Any:
-    """From stored activations, or from moments by the names of splits."""
-    from ..dependency import decompose
-    from ..moments import Moments
-
-    files = {name: path for name, sign, path in (m.partition("=") for m in models) if sign}
-    named = [m for m in models if m.partition("=")[0] in _SPLITS and "=" in m]
-    if not named:
-        return decompose(models, **options)
-    if len(named) < len(models) or len(files) < len(named):
-        raise LmkinError(
-            f"Files of moments come as train=FILE test=FILE, each name once and nothing else; got {' '.join(models)}."
-        )
-    some = {name: Moments.load(files[name]) for name in _SPLITS if name in files}
-    fixed = {k: v for k, v in options.items() if k not in ("split", "layers", "parts", "memory")}
-    with busy("Decomposing …"):
-        return decompose(some, **fixed)
-
-
-def _tokenizer(asked: str | None, loaded: list[Any], trust_remote_code: bool) -> Any:
-    if asked is None:
-        return loaded[0]
-    from ..models import load_tokenizer
-
-    with busy(f"Loading the tokenizer of {asked} …"):
-        return load_tokenizer(asked, trust_remote_code=trust_remote_code)
-
-
-def _require_two(models: list[str], untrained: bool) -> None:
-    if len(models) * (1 + untrained) < 2:
-        raise LmkinError(
-            "A decomposition needs two models at least: one is explained by the others. Give another MODEL, or "
-            "--untrained."
-        )
-
-
-def _check(options: dict[str, Any]) -> None:
-    """Mistakes are said before anything runs."""
-    from ..dependency.ridge import Ridge
-    from ..dependency.splitting import make_split
-
-    Ridge.make(options["ridge"], options["rule"], released=options["released"])
-    make_split(10_000, options["split"], parts=1)
-    if not 0 < options["level"] < 1:
-        raise LmkinError(f"--level is a share between 0 and 1, such as 0.95; got {options['level']}.")  # fmt: skip
-
-
-def _lengths(text: str | None) -> tuple[int, ...]:
-    """Numbers of tokens, each once, from the smallest."""
-    if text is None:
-        return ()
-    try:
-        numbers = sorted({int(piece) for piece in text.split(",")})
-    except ValueError:
-        numbers = [0]
-    if numbers[0] < 8:
-        raise LmkinError(
-            f"--lengths are numbers of tokens from 8 on, with commas, such as 16,32,64; got {text!r}."
-        )
-    return tuple(numbers)
-
-
-def _split(text: str) -> dict[str, float]:
-    """``train=0.8,test=0.2`` as a dict."""
-    found: dict[str, float] = {}
-    for piece in text.split(","):
-        name, _, share = (x.strip() for x in piece.partition("="))
-        try:
-            number = float(share)
-        except ValueError:
-            raise LmkinError(
-                f"--split is shares by name, such as train=0.8,validation=0.1,test=0.1; got {text!r}."
-            ) from None
-        if name in found:
-            raise LmkinError(f"--split names {name!r} twice: {text}.")
-        found[name] = number
-    return found
-
-
-def _ridge(text: str) -> str | float:
-    try:
-        return float(text)
-    except ValueError:
-        return text
