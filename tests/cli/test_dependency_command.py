@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -373,10 +374,18 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert "dependency" in capsys.readouterr().out
 
 
+SAVING_OFTEN = """
+import runpy
+from lmkin.dependency import rows
+rows._SECONDS = 0.0
+runpy.run_module("lmkin", run_name="__main__", alter_sys=True)
+"""
+
+
 def killed(command: list[str], ready: Path) -> None:
     """Start a command, and kill it as soon as there is a file."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "lmkin", *command],
+        [sys.executable, "-c", SAVING_OFTEN, *command],
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stderr=subprocess.DEVNULL,
     )
@@ -423,8 +432,8 @@ def test_goes_on_with_the_next_length_after_a_kill(
 def test_goes_on_inside_a_length_after_a_kill(
     model_folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Many tokens of two models with one tokenizer: sums of the first 65,536 rows are on disk when it is killed."""
-    lines = [s.text for s in lmkin.read_corpus("sample")] * 3
+    """Many tokens of two models with one tokenizer: sums of the first 4,096 rows are on disk when it is killed."""
+    lines = [s.text for s in lmkin.read_corpus("sample")]
     text = tmp_path / "long.txt"
     text.write_text("\n".join(f"{i} {line}" for i, line in enumerate(lines)) + "\n")
     model = model_folder("bert")
@@ -433,7 +442,11 @@ def test_goes_on_inside_a_length_after_a_kill(
     out, whole = tmp_path / "out", tmp_path / "whole"
     killed([*command, "-o", str(out)], out / "unfinished" / "texts" / "moments.safetensors")
     assert call(*command, "-o", out) == 0
-    assert "Going on: 65,536 of" in said(capsys)
+    going_on = re.search(r"Going on: ([\d,]+) of ([\d,]+) tokens", said(capsys))
+    assert going_on is not None
+    done, every = (int(number.replace(",", "")) for number in going_on.groups())
+    assert 4096 <= done < every
+    assert done % 4096 == 0
     assert not (out / "unfinished").exists()
     assert call(*command, "-o", whole) == 0
     one, other = (lmkin.load_result(folder / "dependency.nc") for folder in (out, whole))

@@ -45,8 +45,9 @@ def test_where_nothing_fits_it_is_said_before_anything_runs() -> None:
 
 @pytest.mark.parametrize("intervals", [True, False])
 @pytest.mark.parametrize("lengths", [None, RANDOM.integers(5, 90, 600)])
+@pytest.mark.parametrize("ridge", ["auto", "validation"])
 def test_fits_take_no_more_than_planned(
-    intervals: bool, lengths: Any, monkeypatch: pytest.MonkeyPatch
+    intervals: bool, lengths: Any, ridge: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What numpy allocates while fits are made, against the plan; and the plan is not far above that."""
     analyse, seen = decomposing._analyse, []
@@ -59,8 +60,14 @@ def test_fits_take_no_more_than_planned(
         return found
 
     monkeypatch.setattr(decomposing, "_analyse", measured)
-    lmkin.decompose(ROWS, intervals=intervals, lengths=lengths, progress=False)
+    lmkin.decompose(ROWS, intervals=intervals, lengths=lengths, ridge=ridge, progress=False)
     plan = plan_decomposition(
-        300, 10 if intervals else 1, 3, precision="float32", null=True, memory="1TB"
+        300,
+        10 if intervals else 1,
+        3,
+        precision="float32",
+        null=True,
+        choosing=ridge == "validation",
+        memory="1TB",
     )
     assert seen[0] <= plan.fits <= 2.5 * seen[0]

@@ -264,6 +264,25 @@ def test_shares_of_all_directions_sum_to_what_is_unexplained(found: Any) -> None
     assert float(table.share_of_model.sum()) == pytest.approx(expected, abs=1e-9)
 
 
+def test_unexplained_of_every_model_is_that_of_each() -> None:
+    """Models of 3 to 8 neurons: what a narrower one lacks is missing, and the rest is as it is alone."""
+    arrays = naive.related_models(300, widths={"a": 3, "b": 8, "c": 5})
+    found = lmkin.decompose(arrays, **plain)
+    whole = found.unexplained(directions=4, inputs=5)
+    assert whole["model"].values.tolist() == found.models
+    assert whole.neurons.sizes["neuron"] == 8
+    for name in found.models:
+        mine, alone = whole.sel(model=name), found.unexplained(name, directions=4, inputs=5)
+        there = {"direction": alone["direction"], "neuron": alone["neuron"]}
+        for field in alone:
+            places = {k: v for k, v in there.items() if k in alone[field].dims}
+            assert mine[field].sel(places).values.tolist() == alone[field].values.tolist()
+        assert np.isnan(mine.neurons.values).sum() == 8 * 4 - alone.neurons.size
+        assert (mine.input.values == -1).sum() == 5 * (4 - alone.sizes["direction"])
+    with pytest.raises(lmkin.MeasureError, match="basis"):
+        found.unexplained(basis="a")
+
+
 def test_an_odd_row_weighs_most() -> None:
     arrays, rows = naive.related_models(400), naive.three_splits(400)
     odd = int(rows["test"][17])

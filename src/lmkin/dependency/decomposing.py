@@ -139,6 +139,7 @@ def decompose(
         len(split if isinstance(split, Mapping) else SHARES),
         precision=precision,
         null=null,
+        choosing=settings.ridge.rule == "validation",
         memory=memory,
         say=say,
     )
@@ -180,12 +181,12 @@ def _analyse(
     extra = [j for j in (chance, joint if joint.covariate is not None else None) if j is not None]
     steps += sum(count_steps(j, intervals=False) for j in extra)
     with progress_bar("decomposition", steps, "fits", show=settings.progress) as advance:
-        tables, _ = estimate(
+        tables = estimate(
             joint, solver, intervals=settings.intervals, level=settings.level, advance=advance
         )
         variables = variables_of(joint, tables)
         if chance is not None:
-            found, _ = estimate(
+            found = estimate(
                 chance, Solver(chance, settings.ridge), intervals=False, advance=advance
             )
             variables |= variables_of(joint, found, "_null", ("r2_group", "r2_pair"))

@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, eigvalsh
 
-from .joint import Joint
+from .joint import ROWS, Joint
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 TOLERANCE = {"float32": 3e-8, "float64": 1e-12}
 """Eigenvalues below this share of the largest are rounding, where nothing is added to them."""
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Rows of (I − W): what is left of the columns ``target`` is ``residual @ (x − mean)``.
-
-    ``residual`` is target columns × all columns; 0 where a model takes no part.
-    """
-
-    target: IntArray
-    residual: FloatArray
 
 
 def columns_of(joint: Joint, groups: Sequence[int]) -> IntArray:
@@ -35,8 +23,8 @@ def columns_of(joint: Joint, groups: Sequence[int]) -> IntArray:
     return np.concatenate(pieces).astype(np.int64)
 
 
-def leave_one_out(S: FloatArray, blocks: Sequence[IntArray], ridge: FloatArray) -> list[FloatArray]:
-    r"""For each block of columns, :math:`[-W, I]` of its fit by all other blocks, over all columns of ``blocks``.
+def leave_one_out(S: FloatArray, blocks: Sequence[IntArray], ridge: FloatArray) -> FloatArray:
+    r"""The rows of each block of columns are :math:`[-W, I]` of its fit by all other blocks; other columns are 0.
 
     With :math:`P = (\Lambda + S)^{-1}`, :math:`W_i = -P_{ii}^{-1} P_{i,rest}`: one factorisation serves all. ``ridge``
     is the diagonal of Λ; that of block i itself does not matter to its own fit.
@@ -45,16 +33,14 @@ def leave_one_out(S: FloatArray, blocks: Sequence[IntArray], ridge: FloatArray) 
     A = S[np.ix_(every, every)]
     A[np.diag_indices_from(A)] += ridge[every]
     P = inverse(A)
-    found, start = [], 0
+    whole, start = np.zeros_like(S), 0
     for block in blocks:
         mine = slice(start, start + len(block))
         B = cho_solve(cho_factor(P[mine, mine], lower=True), P[mine])
         B[:, mine] = np.eye(len(block))
-        whole = np.zeros((len(block), len(S)))
-        whole[:, every] = B
-        found.append(whole)
+        whole[np.ix_(block, every)] = B
         start += len(block)
-    return found
+    return whole
 
 
 def inverse(A: FloatArray) -> FloatArray:
@@ -68,8 +54,12 @@ def inverse(A: FloatArray) -> FloatArray:
     if failed:
         raise LinAlgError("singular")
     result: FloatArray = np.asarray(found)
-    lower = np.tril_indices_from(result, -1)
-    result.T[lower] = result[lower]
+    for start in range(0, len(result), ROWS):  # LAPACK fills the lower half
+        corner = result[start : start + ROWS, start : start + ROWS]
+        corner[:] = np.tril(corner) + np.tril(corner, -1).T
+        result[start : start + ROWS, start + ROWS :] = result[
+            start + ROWS :, start : start + ROWS
+        ].T
     return result
 
 

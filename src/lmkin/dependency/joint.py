@@ -19,6 +19,10 @@ COVARIATE = "length of the text"
 """The model under which what may be a common cause goes along."""
 
 
+ROWS = 512
+"""Rows of a large matrix that are worked on at a time."""
+
+
 @dataclass(frozen=True)
 class Block:
     """Rows as sums: how many, their mean, and Σ (x − mean)(x − mean)ᵀ, neurons of all models side by side."""
@@ -28,25 +32,32 @@ class Block:
     products: FloatArray
 
     def joined(self, other: Block) -> Block:
-        """Both together."""
+        """Both together; this one is used up."""
         n = self.n + other.n
         apart = other.mean - self.mean
-        products = self.products + other.products
-        products += (self.n * other.n / n) * (apart[:, None] * apart[None, :])
-        return Block(n, self.mean + apart * (other.n / n), products)
+        np.add(self.products, other.products, out=self.products)
+        _add_square(self.products, apart, self.n * other.n / n)
+        return Block(n, self.mean + apart * (other.n / n), self.products)
 
     def without(self, part: Block) -> Block:
-        """What is left without a part of it."""
+        """What is left without a part of it; the part is used up."""
         n = self.n - part.n
         mean = (self.n * self.mean - part.n * part.mean) / n
         apart = part.mean - mean
-        products = self.products - part.products
-        products -= (n * part.n / self.n) * (apart[:, None] * apart[None, :])
-        return Block(n, mean, products)
+        np.subtract(self.products, part.products, out=part.products)
+        _add_square(part.products, apart, -n * part.n / self.n)
+        return Block(n, mean, part.products)
 
     def chosen(self, columns: NDArray[np.int64]) -> Block:
         """Some columns only."""
         return Block(self.n, self.mean[columns], self.products[np.ix_(columns, columns)])
+
+
+def _add_square(products: FloatArray, x: FloatArray, factor: float) -> None:
+    """Add factor · x xᵀ, some rows at a time: these matrices are what memory goes to."""
+    for start in range(0, len(x), ROWS):
+        rows = slice(start, start + ROWS)
+        products[rows] += (factor * x[rows, None]) * x[None, :]
 
 
 class Joint:
@@ -154,7 +165,7 @@ class Joint:
 
 
 def joined(blocks: Any) -> Block:
-    """All of some blocks, added up in place."""
+    """All of some blocks, added up in the first."""
     blocks = iter(blocks)
     whole: Block = next(blocks)
     for each in blocks:

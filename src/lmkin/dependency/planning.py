@@ -9,9 +9,11 @@ from ..errors import MeasureError
 from ..moments import choose_precision
 from ..moments.planning import parse_memory
 
-_MATRICES = {True: 15, False: 12}
+_MATRICES = {True: 11, False: 8}
 """Matrices of all neurons × all neurons in float64 that are there at the same time while fits are made and scored: with
 intervals and without; measured, with a little to spare."""
+_CHOOSING = 2
+"""More of them while the ridge is found: the best fits so far."""
 _WIDER = 4
 """A fit is of as many digits as its rows have: float64 products are for few neurons only."""
 
@@ -44,14 +46,18 @@ def plan_decomposition(
     *,
     precision: str,
     null: bool,
+    choosing: bool = False,
     memory: float | str | None = None,
     say: Callable[[str], None] | None = None,
 ) -> Plan:
-    """As many parts as fit into the budget, at most those asked for; an error where not even sums without parts do."""
+    """As many parts as fit into the budget, at most those asked for; an error where not even sums without parts do.
+
+    ``choosing``: the ridge is to be found on validation rows.
+    """
     budget = parse_memory(memory)
     few = [p for p in (5, 3, 1) if p < parts]
     for count in (parts, *few):
-        plan = _plan(width, count, splits, precision, null)
+        plan = _plan(width, count, splits, precision, null, choosing)
         if plan.sums + plan.fits <= budget:
             if count < parts and say is not None:
                 say(
@@ -69,8 +75,9 @@ def plan_decomposition(
     )
 
 
-def _plan(width: int, parts: int, splits: int, precision: str, null: bool) -> Plan:
+def _plan(width: int, parts: int, splits: int, precision: str, null: bool, choosing: bool) -> Plan:
     each = width * (width + 768) // 2  # panels: one half, and the corners of the diagonal
     size = 4 if precision == "float32" else 8
     sums = (splits * parts * size + 8) * each * (2 if null else 1)
-    return Plan(parts, sums, _MATRICES[parts > 1] * 8 * width * width)
+    matrices = _MATRICES[parts > 1] + (_CHOOSING if choosing else 0)
+    return Plan(parts, sums, matrices * 8 * width * width)

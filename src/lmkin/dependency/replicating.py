@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..results.intervals import Interval, jackknife
 from .joint import Block, Joint, joined
-from .scoring import R2, Fits, Score, r_squared, score
+from .scoring import R2, Score, r_squared, score
 from .solving import Solver
 
 FloatArray = NDArray[np.float64]
@@ -45,8 +45,8 @@ def estimate(
     intervals: bool = True,
     level: float = 0.95,
     advance: Callable[[int], None] = lambda _: None,
-) -> tuple[dict[str, dict[str, Estimate]], Fits]:
-    """Field → split → table; and the fits. ``change`` is applied to all sums before anything else."""
+) -> dict[str, dict[str, Estimate]]:
+    """Field → split → table. ``change`` is applied to all sums before anything else."""
 
     def parts(split: str) -> Any:
         return (change(joint.block(split, k)) for k in range(len(joint.parts[split])))
@@ -67,6 +67,7 @@ def estimate(
             whole = train if split == "train" else totals[split]
             scores[split] = [score(joint, fits, whole)]
             advance(1)
+    del fits  # the largest thing there is, and there will be others
     values = {split: r_squared(joint, found) for split, found in scores.items()}
     refits: dict[str, list[R2]] = {split: [] for split in joint.parts}
     if intervals and len(joint.parts["train"]) > 1:
@@ -95,7 +96,7 @@ def estimate(
                     array = np.stack([table_of(t, field) for t in tables])
                     pieces.append((jackknife(value, array, sizes, level).se, len(sizes)))
             result[field][split] = Estimate(value, together(value, pieces, level))
-    return result, fits
+    return result
 
 
 def count_steps(joint: Joint, *, intervals: bool) -> int:

@@ -17,7 +17,7 @@ from .joint import Block, Joint
 from .keeping import Kept
 from .portfolio import Subsets, best_subsets, commonality, drop_order, unique_shares
 from .solving import Solver
-from .unexplained import unexplained
+from .unexplained import of_every_model, unexplained
 
 FloatArray = NDArray[np.float64]
 
@@ -195,7 +195,7 @@ class Dependency:
 
     def unexplained(
         self,
-        target: str,
+        target: str | None = None,
         basis: str | Sequence[str] | None = None,
         *,
         directions: int = 3,
@@ -203,10 +203,16 @@ class Dependency:
     ) -> xr.Dataset:
         """Main directions of what the others do not explain, and the texts that weigh most in each.
 
+        Of one model, or, without ``target``, of every model from all others, along ``model``.
         ``share`` is that of a direction in the residual, ``share_of_model`` in the model; ``input`` are row numbers,
         ``text`` what they are, ``weight`` how far they lie along the direction; out of a sample of the test rows.
         """
         joint, _ = self._fitted()
+        if target is None:
+            if basis is not None:
+                raise MeasureError("A basis is of one target: name the model that it explains.")
+            every = [self.unexplained(m, directions=directions, inputs=inputs) for m in self.models]
+            return of_every_model(every)
         i = self._number(target)
         numbers = self._basis(i, basis)
         W, _, _ = self._weights(i, numbers)

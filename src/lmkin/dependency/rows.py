@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,8 @@ from .joint import COVARIATE
 from .keeping import Kept, State
 from .splitting import Split
 
-_EVERY = 16
-"""Blocks of rows after which unfinished work is written down."""
+_SECONDS = 30.0
+"""After so long, unfinished work is written down."""
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
 Blocks = dict[Group, Any]
@@ -65,7 +66,8 @@ def collect(
     per_row = 1 if source.reread else len({g.model for g in source.widths})
     with progress_bar("moments", source.n * per_row, f"{source.unit}s", show=progress) as advance:
         advance(done * per_row)
-        for count, (numbers, blocks) in enumerate(_pieces(source, split, advance, done)):
+        saved = time.monotonic()
+        for numbers, blocks in _pieces(source, split, advance, done):
             if covariate is not None:
                 blocks = {**blocks, Group(COVARIATE, 0): covariate[numbers]}
             _add(found, numbers, blocks, split)
@@ -73,8 +75,9 @@ def collect(
                 _add(shuffled, numbers, shuffle(numbers, blocks), split)
             if kept is not None:
                 kept.offer(numbers, blocks)
-            if state and count % _EVERY == _EVERY - 1:
+            if state and time.monotonic() - saved >= _SECONDS:
                 state.save(int(numbers[-1]) + 1, found, shuffled, kept)
+                saved = time.monotonic()
     found.info = dict(source.info)
     return found, shuffled
 

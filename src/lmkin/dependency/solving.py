@@ -104,7 +104,7 @@ class Solver:
         group: FloatArray | None = None
         if (added > 0).all():
             try:
-                group = self._stacked(leave_one_out(S, self.blocks, added))
+                group = leave_one_out(S, self.blocks, added)
             except LinAlgError:
                 group = None
         if group is None:
@@ -127,18 +127,11 @@ class Solver:
         return np.concatenate([b for m, b in enumerate(self.blocks) if m != model])
 
     def _separately(self, S: FloatArray, added: Sequence[FloatArray]) -> FloatArray:
-        rows = []
+        whole = np.zeros((self.width, self.width))
         for m, block in enumerate(self.blocks):
             rest = self._rest(m)
             W = weights(S, block, rest, added[m], self.tolerance, self.joint.unit)
-            rows.append(residual_rows(W, block, rest, self.width))
-        return self._stacked(rows)
-
-    def _stacked(self, rows: Sequence[FloatArray]) -> FloatArray:
-        """Rows of all targets at their columns."""
-        whole = np.zeros((self.width, self.width))
-        for block, mine in zip(self.blocks, rows, strict=True):
-            whole[block] = mine
+            whole[block] = residual_rows(W, block, rest, self.width)
         return whole
 
     def _from_one(self, S: FloatArray, j: int, added: FloatArray) -> FloatArray:
@@ -160,7 +153,8 @@ class Solver:
         for value in GRID:
             fits = self._with(S, train, as_ridge(value, self.width))
             found = r_squared(joint, [score(joint, fits, validation)])
-            best = best or Fits(train.mean, fits.group.copy(), [V.copy() for V in fits.pair])
+            if best is None:
+                best = Fits(train.mean, fits.group.copy(), [V.copy() for V in fits.pair])
             means = np.array([found.group[owner == m].mean() for m in range(len(names))])
             for m in np.flatnonzero(means > of_model):
                 group[m] = value
@@ -170,6 +164,7 @@ class Solver:
                 pair[j, i] = value
                 best.pair[j][:, joint.slices[i]] = fits.pair[j][:, joint.slices[i]]
             seen = R2(found.group, np.maximum(seen.pair, found.pair))
+            del fits  # before the next are made
         assert best is not None
         self.chosen = Chosen(group, pair)
         return best
@@ -181,11 +176,11 @@ class Solver:
         for value in sorted({*self.chosen.group.tolist(), *self.chosen.pair.ravel().tolist()}):
             fits = self._with(S, train, as_ridge(value, self.width))
             if result is None:
-                result = Fits(train.mean, fits.group, fits.pair)
-                continue
+                result = fits
             for m in np.flatnonzero(self.chosen.group == value):
                 result.group[self.blocks[m]] = fits.group[self.blocks[m]]
             for j, i in zip(*np.nonzero(self.chosen.pair == value), strict=True):
                 result.pair[j][:, joint.slices[i]] = fits.pair[j][:, joint.slices[i]]
+            del fits
         assert result is not None
         return result

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .joint import Block, Joint
+from .joint import ROWS, Block, Joint
 from .replicating import FIELDS, Estimate, estimate
 from .ridge import Ridge
 from .solving import Solver
@@ -49,24 +49,25 @@ def beyond_length(joint: Joint, ridge: Ridge, advance: Callable[[int], None]) ->
     assert c is not None
     train = joint.total("train")
     beta = np.linalg.lstsq(train.products[c, c], train.products[c], rcond=1e-12)[0]
+    mean = train.mean - beta.T @ train.mean[c]
+    del train
 
     def change(block: Block) -> Block:
-        C = block.products
-        cross = beta.T @ C[c]
-        products = C - cross - cross.T + beta.T @ C[c, c] @ beta
-        return Block(block.n, block.mean - beta.T @ block.mean[c], products)
+        """In place: (I − β)ᵀ C (I − β), which leaves nothing of the covariate itself."""
+        C, cross, own = block.products, block.products[c].copy(), block.products[c, c].copy()
+        for start in range(0, len(C), ROWS):
+            r = slice(start, start + ROWS)
+            C[r] -= beta[:, r].T @ cross + (cross[:, r] - own @ beta[:, r]).T @ beta
+        return Block(block.n, block.mean - beta.T @ block.mean[c], C)
 
-    found, _ = estimate(
-        joint, Solver(joint, ridge), change=change, intervals=False, advance=advance
-    )
+    found = estimate(joint, Solver(joint, ridge), change=change, intervals=False, advance=advance)
     variables = variables_of(joint, found, "_beyond_length", ("r2_group", "r2_pair", "rho_group"))
     by_length = []
     for split in joint.parts:
         block = joint.total(split)
+        total = np.diag(block.products).copy()
         left = change(block)
-        moved = left.mean - (train.mean - beta.T @ train.mean[c])
-        rest = np.diag(left.products) + block.n * moved**2
-        total = np.diag(block.products)
+        rest = np.diag(left.products) + block.n * (left.mean - mean) ** 2
         by_length.append([1 - rest[s].sum() / total[s].sum() for s in joint.slices])
     variables["r2_length"] = (("split", "model"), np.array(by_length))
     return variables

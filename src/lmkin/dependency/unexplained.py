@@ -13,6 +13,21 @@ from .fitting import columns_of, residual_rows
 from .joint import Block, Joint
 from .keeping import Kept
 
+_MISSING = {"input": -1, "text": ""}
+"""Where a model has fewer directions than another; numbers are NaN."""
+
+
+def of_every_model(tables: Sequence[xr.Dataset]) -> xr.Dataset:
+    """One table along ``model``; directions and neurons that a narrower model lacks are NaN."""
+    names = [t.attrs["model"] for t in tables]
+    fill = {name: value for name, value in _MISSING.items() if name in tables[0]}
+    joined: xr.Dataset = xr.concat(
+        list(tables), xr.DataArray(names, dims="model", name="model"),
+        data_vars="all", coords="minimal", compat="equals", join="outer",
+        combine_attrs="drop_conflicts", fill_value=fill or np.nan,
+    )  # fmt: skip
+    return joined
+
 
 def unexplained(
     joint: Joint,
@@ -67,6 +82,6 @@ def unexplained(
             data["text"] = (("rank", "direction"), np.array(texts, object).reshape(order.shape))
     return xr.Dataset(
         data,
-        coords={"direction": np.arange(1, count + 1)},
+        coords={"direction": np.arange(1, count + 1), "neuron": np.arange(len(mine))},
         attrs={"model": joint.names[target], "split": split, "rows_looked_at": len(numbers)},
     )

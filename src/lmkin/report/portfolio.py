@@ -27,15 +27,12 @@ def portfolio_of(dependency: Any, *, progress: bool | None = None) -> dict[str, 
     """All of a portfolio that a `lmkin.Dependency` can give; nothing if it was loaded from disk."""
     if not dependency.fitted:
         return {}
-    # Models differ in width, so that the directions themselves cannot stand in one array.
-    each = [dependency.unexplained(name).drop_vars("neurons") for name in dependency.models]
-    models = xr.DataArray(dependency.models, dims="model", name="model")
     few = len(dependency.models) <= _FEW
     return {
         "drop_order": dependency.drop_order(progress=progress),
         "best_subsets": dependency.best_subsets(exhaustive=few, progress=progress),
         "unique": dependency.unique(),
-        "unexplained": xr.concat(each, models, join="outer", combine_attrs="drop_conflicts"),
+        "unexplained": dependency.unexplained(),
     }
 
 

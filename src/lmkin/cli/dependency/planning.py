@@ -64,6 +64,7 @@ def _length(plan: Plan, length: int | None) -> dict[str, Any]:
         len(options["split"]),
         precision=fit_precision(None, double=False, width=total),
         null=options["null"],
+        choosing="validation" in (options["ridge"], options["rule"]),
         memory=options["memory"],
         say=say,
     )

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from ... import __version__
@@ -19,8 +18,6 @@ from ..output import busy, say
 EXHAUSTIVE = 8
 """Up to so many models all subsets are tried, unless sizes are asked for."""
 PORTFOLIO = ("drop_order", "best_subsets", "unique", "unexplained")
-_MISSING = {"input": -1, "text": ""}
-"""Where a table has fewer rows than another."""
 _RESULT = "result.nc"
 _SUMS = ("moments.safetensors", "shuffled.safetensors", "kept.safetensors", "kept.part")
 Portfolio = dict[str, xr.Dataset]
@@ -119,7 +116,7 @@ def make_portfolio(found: Any, subsets: str, length: int | None = None) -> Portf
     sizes, exhaustive = _sizes(subsets, len(found.drop_order()["step"]) + 1)
     if sizes is None or sizes:
         made["best_subsets"] = found.best_subsets(sizes, exhaustive=exhaustive)
-    made["unexplained"] = _unexplained(found)
+    made["unexplained"] = found.unexplained()
     for table in made.values():
         if length is not None:
             table.attrs["length"] = length
@@ -152,22 +149,6 @@ def subset_sizes(subsets: str) -> list[int] | None:
             f"to {EXHAUSTIVE} models."
         )
     return sorted(set(sizes))
-
-
-def _unexplained(found: Any) -> xr.Dataset:
-    """Of every model, one under the other; neurons that a narrower model lacks are NaN."""
-    tables = [found.unexplained(name) for name in found.models]
-    widest = max(t.sizes["neuron"] for t in tables)
-    padded = []
-    for table in tables:
-        more = widest - table.sizes["neuron"]
-        neurons = table["neurons"].pad(neuron=(0, more), constant_values=np.nan)
-        padded.append(table.drop_vars("neurons").assign(neurons=neurons))
-    names = xr.DataArray(found.models, dims="model", name="model")
-    joined: xr.Dataset = xr.concat(
-        padded, dim=names, join="outer", combine_attrs="drop_conflicts", fill_value=_MISSING
-    )
-    return joined
 
 
 # -- several lengths --------------------------------------------------------------------------------
