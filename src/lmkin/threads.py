@@ -19,6 +19,18 @@ def _one_by_one(work: Callable[[Item], None], items: Iterable[Item]) -> None:
 
 
 @contextmanager
+def one_core(wanted: bool = True) -> Iterator[None]:
+    """Small matrices on one core: several would mostly wait for each other, and for long on a busy machine."""
+    if not wanted:
+        yield
+        return
+    from threadpoolctl import ThreadpoolController
+
+    with ThreadpoolController().limit(limits=1, user_api="blas"):
+        yield
+
+
+@contextmanager
 def workers(threads: bool = True) -> Iterator[Run]:
     """Run items side by side, each on one core; what is done between runs has all cores for itself."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

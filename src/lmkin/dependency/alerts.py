@@ -9,6 +9,7 @@ import xarray as xr
 
 from ..measures.alerts import FEW_PARTS, Alert
 from .joint import Joint
+from .ridge import GRID
 
 APART = 0.1
 """How far R² on train and on test rows may be apart."""
@@ -18,11 +19,14 @@ FEW = 10
 """Rows a neuron below which a fit learns much by heart."""
 
 
-def find_alerts(data: xr.Dataset, joint: Joint, info: dict[str, Any]) -> list[Alert]:
-    """All alerts of a result."""
+def find_alerts(
+    data: xr.Dataset, joint: Joint, info: dict[str, Any], rule: str = "relative"
+) -> list[Alert]:
+    """All alerts of a result; ``rule`` is that of the ridge."""
     return [
         *_in_sample(data),
-        *_apart(data),
+        *_apart(data, rule),
+        *_grid_end(data, rule),
         *_few_rows(data, joint),
         *_by_length(data),
         *_chance(data),
@@ -42,19 +46,36 @@ def _in_sample(data: xr.Dataset) -> list[Alert]:
     ]
 
 
-def _apart(data: xr.Dataset) -> list[Alert]:
+def _apart(data: xr.Dataset, rule: str) -> list[Alert]:
     if "test" not in data["split"].values:
         return []
     gap = data["r2_group"].sel(split="train") - data["r2_group"].sel(split="test")
     far = [str(m) for m in data["model"].values[(gap > APART).values]]
     if not far:
         return []
+    more = "Take more rows" + (
+        "." if rule == "validation" else ", or choose the ridge on validation rows."
+    )
     return [
         Alert(
             "train and test apart",
             f"R² is up to {float(gap.max()):.2f} higher on train than on test rows ({', '.join(far[:6])}): the fit "
-            f"knows its rows by heart, or the test rows are of another kind. Take more rows, or choose the ridge on "
-            f"validation rows.",
+            f"knows its rows by heart, or the test rows are of another kind. {more}",
+        )
+    ]
+
+
+def _grid_end(data: xr.Dataset, rule: str) -> list[Alert]:
+    if rule != "validation":
+        return []
+    at = data["model"].values[(data["ridge_group"] >= GRID[-1]).values]
+    if not len(at):
+        return []
+    return [
+        Alert(
+            "ridge at its end",
+            f"The best ridge is the largest that was tried ({GRID[-1]:g}) for {', '.join(map(str, at[:6]))}: the "
+            f"others say hardly more of it than its mean does. Take more rows.",
         )
     ]
 
@@ -87,9 +108,9 @@ def _by_length(data: xr.Dataset) -> list[Alert]:
     return [
         Alert(
             "length",
-            f"The length of the text alone explains up to {most:.0%} of a model; with it taken out, the mean R² is "
-            f"{abs(lost):.2f} {'lower' if lost > 0 else 'higher'}. Models may agree on how long a text is rather than "
-            f"on what it says: look at r2_group_beyond_length.",
+            f"The length of the text alone explains up to {max(most, 0):.0%} of a model; with it taken out, the mean "
+            f"R² is {abs(lost):.2f} {'lower' if lost > 0 else 'higher'}. Models may agree on how long a text is "
+            f"rather than on what it says: look at r2_group_beyond_length.",
         )
     ]
 
@@ -114,14 +135,19 @@ def _lost(info: dict[str, Any]) -> list[Alert]:
     if info.get("dropped"):
         some = ", ".join(f"{k}: {v:,}" for k, v in info["dropped"].items())
         found.append(
-            Alert("dropped", f"Texts that another model lacks are left out of all ({some}).")
+            Alert(
+                "dropped",
+                f"{info.get('units', 'row').capitalize()}s that another model lacks are left out of all ({some}).",
+            )
         )
     if info.get("repeated"):
+        count = int(info["repeated"])
+        rows = "1 row repeats" if count == 1 else f"{count:,} rows repeat"
         found.append(
             Alert(
                 "repeats",
-                f"{int(info['repeated']):,} rows repeat an earlier one: where one is in train and the other in test, "
-                f"R² is too high. Take repeated texts out.",
+                f"{rows} an earlier one: where one is in train and the other in test, R² is too high. Take repeated "
+                f"texts out.",
             )
         )
     return found
@@ -136,6 +162,6 @@ def _parts(joint: Joint, data: xr.Dataset) -> list[Alert]:
     return [
         Alert(
             "few parts",
-            f"The intervals rest on {fewest} parts only, for there are few rows; take more.",
+            f"The intervals rest on {fewest} parts only: they are rough. Take more parts, and rows enough for them.",
         )
     ]

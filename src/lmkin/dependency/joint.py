@@ -15,7 +15,7 @@ from ..moments import Group, Moments, Snapshot
 from ..moments.arrays import to_numpy
 
 FloatArray = NDArray[np.float64]
-COVARIATE = "length of the text"
+COVARIATE = "(length of the text)"
 """The model under which what may be a common cause goes along."""
 
 
@@ -96,6 +96,14 @@ class Joint:
                     f"explained. Leave it out."
                 )
             self._ones[columns] = size**-0.5
+        for split in self.parts:
+            variance = self._variance(split)
+            for group, columns in zip(self.groups, self.slices, strict=True):
+                if sum(self.sizes(split)) > 1 and not float(variance[columns].mean()) > 0:
+                    raise MeasureError(
+                        f"All neurons of {group} are constant in the {split} rows: there is nothing to explain of it "
+                        f"there. Take other rows, or leave it out."
+                    )
         self.unit = 1 / self._ones
         """What a number of a block is worth, column by column."""
 

@@ -36,7 +36,7 @@ class Kept:
         if mine.any():
             self._numbers.append(numbers[mine])
             for group, block in blocks.items():
-                self._found.setdefault(group, []).append(to_numpy(block)[mine].astype(np.float32))
+                self._found.setdefault(group, []).append(to_numpy(block)[mine])
 
     def tensors(self) -> dict[str, Any]:
         """What was found, by name."""
@@ -49,7 +49,7 @@ class Kept:
         self._numbers = [tensors.pop("")]
         self._found = {as_group(name): [array] for name, array in tensors.items()}
 
-    def result(self) -> tuple[IntArray, dict[Group, NDArray[np.float32]]]:
+    def result(self) -> tuple[IntArray, dict[Group, NDArray[Any]]]:
         """Numbers and rows, in the order of the numbers."""
         if not self._numbers:
             return np.zeros(0, np.int64), {}

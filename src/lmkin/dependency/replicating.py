@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..results.intervals import Interval, jackknife
+from ..threads import one_core, workers
 from .joint import Block, Joint, joined
-from .scoring import R2, Score, r_squared, score
+from .scoring import R2, Fits, r_squared, score
 from .solving import Solver
 
 FloatArray = NDArray[np.float64]
+NARROW = 1024
+"""Up to so many neurons in all a fit is faster on one core."""
+SIDE_BY_SIDE = 2048
+"""Up to so many, fits are made side by side, each on one core; above, memory is better spent on one at a time."""
 FIELDS = ("r2_group", "r2_pair", "rho_pair", "rho_group")
 
 
@@ -51,33 +56,45 @@ def estimate(
     def parts(split: str) -> Any:
         return (change(joint.block(split, k)) for k in range(len(joint.parts[split])))
 
-    train = joined(parts("train"))
-    others = [s for s in joint.parts if s != "train"]
-    totals = {s: joined(parts(s)) for s in others}
-    fits = solver.fit(train, totals.get("validation"))
+    splits = list(joint.parts)
+    width = joint.layout.width
+    with one_core(width <= NARROW):
+        train = joined(parts("train"))
+        totals = {s: joined(parts(s)) for s in splits if s != "train"}
+        fits: list[Fits] = [solver.fit(train, totals.get("validation"))]
     advance(1)
-    scores: dict[str, list[Score]] = {}
-    for split in joint.parts:
-        if intervals and len(joint.parts[split]) > 1:
-            scores[split] = []
-            for block in parts(split):
-                scores[split].append(score(joint, fits, block))
-                advance(1)
-        else:
-            whole = train if split == "train" else totals[split]
-            scores[split] = [score(joint, fits, whole)]
-            advance(1)
-    del fits  # the largest thing there is, and there will be others
+
+    def in_parts(split: str) -> bool:
+        return intervals and len(joint.parts[split]) > 1
+
+    scores: dict[str, list[Any]] = {
+        s: [None] * (len(joint.parts[s]) if in_parts(s) else 1) for s in splits
+    }
+
+    def score_one(place: tuple[str, int]) -> None:
+        split, k = place
+        whole = train if split == "train" else totals[split]
+        block = change(joint.block(split, k)) if in_parts(split) else whole
+        scores[split][k] = score(joint, fits[0], block)
+        advance(1)
+
+    refits: dict[str, list[Any]] = {
+        s: [None] * (len(joint.parts["train"]) if in_parts("train") else 0) for s in splits
+    }
+
+    def fit_without(k: int) -> None:
+        rest = train.without(change(joint.block("train", k)))
+        again = solver.fit(rest)
+        for split in splits:
+            on = rest if split == "train" else totals[split]
+            refits[split][k] = r_squared(joint, [score(joint, again, on)])
+        advance(1)
+
+    with workers(threads=width <= SIDE_BY_SIDE) as run:
+        run(score_one, [(s, k) for s in splits for k in range(len(scores[s]))])
+        fits.clear()  # the largest thing there is, and there will be others
+        run(fit_without, range(len(refits["train"])))
     values = {split: r_squared(joint, found) for split, found in scores.items()}
-    refits: dict[str, list[R2]] = {split: [] for split in joint.parts}
-    if intervals and len(joint.parts["train"]) > 1:
-        for block in parts("train"):
-            rest = train.without(block)
-            again = solver.fit(rest)
-            for split in joint.parts:
-                on = rest if split == "train" else totals[split]
-                refits[split].append(r_squared(joint, [score(joint, again, on)]))
-            advance(1)
     result: dict[str, dict[str, Estimate]] = {f: {} for f in FIELDS}
     for split in joint.parts:
         without = [

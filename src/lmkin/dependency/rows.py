@@ -52,7 +52,11 @@ def collect(
     """Moments of all rows, parts named by the labels of the split; and, if asked, those of shuffled rows."""
     found = Moments(precision=precision, rows=0)
     shuffled = Moments(precision=precision, rows=0) if null else None
+    if any(group.model == COVARIATE for group in source.widths):
+        raise MomentsError(f"{COVARIATE!r} is the name of something else here: rename that model.")
     covariate = None if lengths is None else functions_of_length(lengths)
+    if covariate is not None and (covariate == covariate[0]).all():
+        covariate = None  # all texts are equally long
     # Rows that lie there are read again sooner than sums of them are found again.
     keeps = checkpoint is not None and not isinstance(source, SlicedSource)
     settings = [precision, null, seed if null else None, _digest(covariate)]
@@ -106,12 +110,7 @@ def _taken(array: Any, rows: IntArray) -> Any:
     """Some rows; neighbours without a copy."""
     if len(rows) == rows[-1] - rows[0] + 1:
         return array[int(rows[0]) : int(rows[-1]) + 1, :]
-    if hasattr(array, "units_hash") or not isinstance(array, np.ndarray):
-        low, high = int(rows.min()), int(rows.max()) + 1
-        if high - low <= 8 * CHUNK:
-            return to_numpy(array[low:high, :])[rows - low]
-        return np.concatenate([to_numpy(array[int(r) : int(r) + 1, :]) for r in rows])
-    return array[rows]
+    return to_numpy(array[rows])
 
 
 def _add(moments: Moments, numbers: IntArray, blocks: Blocks, split: Split) -> None:
@@ -123,7 +122,7 @@ def _add(moments: Moments, numbers: IntArray, blocks: Blocks, split: Split) -> N
 
 
 class _Shuffle:
-    """The rows of every model in an order of its own: of the same split; where models run, with their neighbours."""
+    """The rows of every model in an order of its own: of the whole split; where models run, of some 4,096 together."""
 
     def __init__(self, source: RowSource, split: Split, seed: int):
         self._seed = seed
@@ -131,19 +130,18 @@ class _Shuffle:
         self._row: dict[Group, IntArray] = {}
         if not isinstance(source, SlicedSource):
             return
-        if all(isinstance(a, np.ndarray) for a in source.arrays.values()):
-            self._arrays = source.arrays
-            for k, group in enumerate(source.arrays):
-                random = np.random.default_rng([seed, k])
-                self._row[group] = np.arange(source.n)
-                for name in split.parts:
-                    mine = split.rows(name)
-                    self._row[group][mine] = random.permutation(mine)
+        self._arrays = source.arrays
+        for k, group in enumerate(source.arrays):
+            random = np.random.default_rng([seed, k])
+            self._row[group] = np.arange(source.n)
+            for name in split.parts:
+                mine = split.rows(name)
+                self._row[group][mine] = random.permutation(mine)
 
     def __call__(self, numbers: IntArray, blocks: Blocks) -> Blocks:
         random = np.random.default_rng([self._seed, int(numbers[0])])
         return {
-            group: self._arrays[group][self._row[group][numbers]]
+            group: to_numpy(self._arrays[group][self._row[group][numbers]])
             if group in self._row
             else to_numpy(block)[random.permutation(len(numbers))]
             for group, block in blocks.items()

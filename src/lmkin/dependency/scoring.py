@@ -89,6 +89,7 @@ def r_squared(joint: Joint, scores: Sequence[Score], less: int | None = None) ->
     total = np.sum([s.trace for s in some], axis=0) + by_group(joint, between)
     group = np.sum([s.group for s in some], axis=0)
     pair = np.sum([s.pair for s in some], axis=0)
+    total = np.where(total > 0, total, np.nan)  # what does not move cannot be explained
     found = 1 - pair / total[None, :]
     np.fill_diagonal(found, 1.0)  # a model explains itself
     return R2(1 - group / total, found)

@@ -26,7 +26,8 @@ from .view import (
 
 # Okabe and Ito's colours, told apart by the colour-blind too (yellow left out: it vanishes on white).
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#4d4d4d")
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
+"""One fewer than there are colours, so that the first 42 models all look different."""
 
 
 def layer_curves(

@@ -169,7 +169,7 @@ def _unique_chapter(found: xr.Dataset) -> Chapter:
         paragraphs=[
             "Every bar is one model, as the others explain it. Coloured: what is lost if that one of the others goes, "
             "for none of the rest can give it. Dark grey: what at least two of them could give, so any one may go. "
-            "Light grey: what none explains. A model whose colour is in no other bar will not be missed."
+            "Light grey: what none explains, and what is lost if this model itself goes."
         ],
         figures=[Figure(unique_chart(found), caption=caption, name="dependency-unique")],
         tables=[Table(unique_table(found, names), folded="The same as a table")],
@@ -210,7 +210,7 @@ def _unexplained_chapter(found: xr.Dataset) -> Chapter:
         paragraphs.append(
             f"Then the {things} that lie farthest along the direction, on one side (+) or the other (−). What those of "
             "one side have in common, and those of the other lack, is what this model sees and the others do not. "
-            f"At most {_MOST_TEXTS} are shown; unexplained.csv has more."
+            f"At most {_MOST_TEXTS} are shown; in a folder, unexplained.csv has more."
         )
     return Chapter(
         f"What the others do not explain{'' if len(names) > 1 else f' of {names[0]}'}",
