@@ -145,7 +145,7 @@ def test_texts_as_they_are(
     assert call("dependency", *models[:2], *options, "-o", out) == 0
     captured = capsys.readouterr()
     words = " ".join(captured.out.split())
-    for word in ("one", "two", "mean", "±", "chance", "beyond length"):
+    for word in ("one", "two", "mean", "± its standard error", "chance: ", "beyond length: "):
         assert word in words
     assert "Switch off in this order: " in captured.err
     assert "open" in captured.err
@@ -308,7 +308,16 @@ def test_dry_run(models: list[Path], capsys: pytest.CaptureFixture[str]) -> None
         (("--ridge", "-1"), "0 or more"),
         (("--ridge", "0"), "without a ridge"),
         (("--ridge-rule", "relativ"), "Did you mean 'relative'"),
-        (("--ridge-rule", "validation", "--split", "train=0.7,test=0.3"), "give 'validation'"),
+        (("--ridge-rule", "validation", "--split", "train=0.7,test=0.3"), "give 'validation' some"),
+        (("--ridge-rule", "validation", "--ridge", "0.5"), "got the number 0.5 too"),
+        (
+            ("--ridge", "validation", "--ridge-rule", "floor"),
+            "'validation' and 'floor' are two rules",
+        ),
+        (("--released", "--ridge", "0.5"), "got the ridge 0.5 too"),
+        (("--compare-published",), "--compare-published needs --corpus and --lengths"),
+        (("--compare-published", "--lengths", "16", "--units", "word"), "and no --units"),
+        (("--compare-published", "--lengths", "16", "--layers", "all"), "goes without --layers"),
         (("--subsets", "some"), "1,3-5"),
         (("--subsets", "7"), "1 to 1 of the 2 models"),
         (("--level", "95"), "between 0 and 1"),
@@ -347,12 +356,93 @@ def test_mistakes_in_what_is_given(
         ((f"train={tmp_path / 'file'}", "-o", tmp_path / "o"), "file"),
         (("train=a", "--lengths", "16", "-o", tmp_path / "o"), "--lengths is for models"),
         (("train=a", "--dry-run"), "nothing to plan"),
+        (
+            ("train=a", "--compare-published", "-o", tmp_path / "o"),
+            "--compare-published needs --corpus",
+        ),
+        (
+            (f"train={tmp_path}", f"test={tmp_path}", "-o", tmp_path / "o"),
+            "is a folder; moments are",
+        ),
     ]
     for arguments, expected in cases:
         assert call("dependency", *arguments) == 1, arguments
         text = said(capsys)
         assert expected in text
         assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--first-token", "keep"), ("--side", "decoder"), ("--revision", "main"), ("--device", "cpu"),
+        ("--model-dtype", "float16"), ("--trust-remote-code",), ("--units", "sentence"), ("--long", "window"),
+        ("--pooling", "max"), ("--limit", "5"), ("--untrained",),
+    ],
+)  # fmt: skip
+def test_what_is_stored_is_not_read_again(
+    flags: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for given in (("a.acts", "b.acts"), ("train=a", "test=b")):
+        assert call("dependency", *given, *flags, "-o", tmp_path / "o") == 1
+        assert f"{flags[0]} is for models that read a corpus" in said(capsys)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--split", "train=0.8,validation=0.1,test=0.1"), ("--parts", "10"), ("--layers", "last"),
+        ("--memory", "1GB"), ("--seed", "0"), ("--null",),
+    ],
+)  # fmt: skip
+def test_moments_were_made_before(
+    flags: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert call("dependency", "train=a", "test=b", *flags, "-o", tmp_path / "o") == 1
+    assert f"leave out {flags[0]}, which would do nothing" in said(capsys)
+
+
+def test_a_seed_below_0(capsys: pytest.CaptureFixture[str]) -> None:
+    assert call("dependency", "a", "b", "-c", "sample", "--seed", "-1", "--dry-run") == 2
+    text = said(capsys)
+    assert "--seed" in text
+    assert "Traceback" not in text
+
+
+def test_sizes_of_subsets_before_anything_is_run(
+    models: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The corpus and the stores do not exist, and nobody gets so far as to find out."""
+    for rest in (("-o", tmp_path), ("--dry-run",)):
+        assert call("dependency", *models, "-c", "no/corpus", "--subsets", "2,5", *rest) == 1
+        assert "1 to 2 of the 3 models; got 5" in said(capsys)
+    twins = ("--untrained", "--subsets", "6", "--dry-run")
+    assert call("dependency", *models, "-c", "no/corpus", *twins) == 1
+    assert "1 to 5 of the 6 models; got 6" in said(capsys)
+    assert call("dependency", "a.acts", "b.acts", "--subsets", "2", "-o", tmp_path) == 1
+    assert "1 to 1 of the 2 models; got 2" in said(capsys)
+
+
+def test_only_what_is_shown_is_explained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    for name, mine in (("train", slice(0, 200)), ("test", slice(200, 300))):
+        some = lmkin.moments({"a": X[mine, :3], "b": X[mine, 2:]}, parts=4, progress=False)
+        some.save(tmp_path / f"{name}.safetensors")
+    files = [f"{name}={tmp_path / name}.safetensors" for name in ("train", "test")]
+    assert call("dependency", *files, "--subsets", "2", "-o", tmp_path / "o") == 1
+    assert "1 to 1 of the 2 models; got 2" in said(capsys)
+    assert call("dependency", *files, "-o", tmp_path / "o", "--no-charts") == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "linearly, ± its standard error. mean: ρ of the group." in shown
+    assert call("dependency", *files, "-o", tmp_path / "o", "--no-charts", "--no-intervals") == 0
+    fewer = " ".join(capsys.readouterr().out.split())
+    assert "linearly. mean: ρ of the group." in fewer
+    for word in ("chance", "beyond length"):
+        assert word not in shown
+        assert word not in fewer
+    assert "±" not in fewer
 
 
 def test_only_what_is_ours_is_removed(models: list[Path], tmp_path: Path) -> None:
@@ -370,6 +460,9 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     for flag in ("--lengths", "--reference-tok", "--ridge-rule", "--compare-publis", "--subsets"):
         assert flag in shown
+    words = " ".join(re.sub(r"[^\w\s-]", " ", shown).split())
+    assert "so many stretches of each" in words
+    assert "among the pairs they do" in words
     assert call("--help") == 0
     assert "dependency" in capsys.readouterr().out
 

@@ -13,10 +13,11 @@ import xarray as xr
 
 from .. import __version__
 from ..corpus import Corpus
-from ..errors import MeasureError
+from ..errors import MeasureError, did_you_mean
 from ..moments import Moments
 from ..moments.making import row_source
 from ..moments.parts import PARTS
+from ..moments.running import ModelSource
 from ..progress import progress_bar
 from ..results.labelled import plain
 from .alerts import find_alerts
@@ -28,8 +29,17 @@ from .result import Dependency
 from .ridge import Ridge
 from .rows import collect, parts_by_split
 from .solving import Solver
-from .sources import chosen_layers, given_moments, lengths_of, starts_of
-from .splitting import SHARES, make_split
+from .sources import (
+    READING,
+    chosen_layers,
+    given_moments,
+    lengths_of,
+    refuse_reading,
+    refuse_unused,
+    require_corpus,
+    starts_of,
+)
+from .splitting import SHARES, is_whole, make_split
 from .tabulating import beyond_length, variables_of
 
 KEPT = 2000
@@ -116,8 +126,11 @@ def decompose(
     settings = Settings(
         Ridge.make(ridge, rule, released=released), bool(intervals), level, progress
     )
-    if not isinstance(level, Real) or not 0 < level < 1:
-        raise MeasureError(f"level is a share between 0 and 1, such as 0.95; got {level}.")
+    _check_numbers(level, parts, seed)
+    unknown = [name for name in reading if name not in READING]
+    if unknown:
+        known = [*(decompose.__kwdefaults__ or {}), *READING]
+        raise MeasureError(f"Unknown option {unknown[0]!r}. {did_you_mean(unknown[0], known)}")
     if isinstance(source, Moments) or (
         isinstance(source, Mapping) and any(isinstance(v, Moments) for v in source.values())
     ):
@@ -125,11 +138,22 @@ def decompose(
             raise MeasureError(
                 "Moments are sums: neither a corpus nor lengths can be added to them."
             )
+        unused = {"parts": parts, "layers": layers, "units": units, "precision": precision, "memory": memory,
+                  "seed": seed, "checkpoint": checkpoint, **reading}  # fmt: skip
+        refuse_unused(
+            {k: v for k, v in unused.items() if not _by_default(k, v)},
+            "Moments are sums that were made before",
+        )
         joint = Joint(given_moments(source, split))
+        settings.ridge.require_rows(joint.parts)
         return _analyse(joint, settings, info=joint.parts["train"][0][0].info)
+    if corpus is not None and not isinstance(corpus, str | Path):
+        require_corpus(corpus)
     rows = row_source(
         source, corpus, parts=1, layers=chosen_layers(source, layers), units=units, **reading
     )
+    if not isinstance(rows, ModelSource) or rows is source:
+        refuse_reading(corpus, {"units": units, **reading})
     sizes = lengths_of(rows, lengths)
     width = sum(rows.widths.values())
     precision = fit_precision(precision, double=rows.double, width=width)
@@ -144,6 +168,7 @@ def decompose(
         say=say,
     )
     made = make_split(rows.n, split, parts=plan.parts, seed=seed, starts=starts_of(rows))
+    settings.ridge.require_rows(made.parts)
     scored = "test" if "test" in made.parts else "train"
     random = np.random.default_rng(seed)
     some = made.rows(scored)
@@ -204,7 +229,7 @@ def _analyse(
         coords={"split": list(joint.parts), "model": names, "basis": names, "target": names},
     )
     data["width"] = (("model",), np.array([s.stop - s.start for s in joint.slices]))
-    alerts = find_alerts(data, joint, info or {})
+    alerts = find_alerts(data, joint, info or {}, settings.ridge.rule)
     data.attrs = {
         "rule": settings.ridge.rule,
         "ridge": settings.ridge.value,
@@ -230,7 +255,26 @@ def _require_rows(joint: Joint, ridge: Ridge) -> None:
     if ridge.none and n <= widest:
         raise MeasureError(
             f"There are {n:,} rows to fit on and up to {widest:,} neurons to fit with: without a ridge any target "
-            f"would be explained in full, and nothing learnt. Take more rows, or a ridge (ridge='auto')."
+            f"would be explained in full, and nothing learnt. Take more rows, or a ridge above 0."
         )
     if n < 3:
-        raise MeasureError(f"Three rows at least are needed to fit on; there are {n}.")
+        raise MeasureError(
+            f"Three rows at least are needed to fit on; there are {n}. Give 'train' more of them."
+        )
+
+
+def _check_numbers(level: Any, parts: Any, seed: Any) -> None:
+    if not isinstance(level, Real) or not 0 < float(level) < 1:
+        raise MeasureError(f"level is a share between 0 and 1, such as 0.95; got {level!r:.60}.")
+    if not is_whole(parts) or parts < 0:
+        raise MeasureError(
+            f"parts is a whole number, such as {PARTS}, or 0 for none; got {parts!r:.60}."
+        )
+    if not is_whole(seed) or seed < 0:
+        raise MeasureError(f"seed is a whole number, 0 or more; got {seed!r:.60}.")
+
+
+def _by_default(name: str, value: Any) -> bool:
+    """Whether an option of `decompose` is as it is if nobody gives it."""
+    default = (decompose.__kwdefaults__ or {}).get(name)
+    return value is default or (type(value) is type(default) and bool(value == default))

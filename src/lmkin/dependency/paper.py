@@ -8,6 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ..errors import MeasureError
+from .splitting import is_whole
 
 CHECKPOINTS = {
     "XLM-R": "xlm-roberta-base",
@@ -39,7 +40,7 @@ def published_dependency(table: int = 2) -> xr.DataArray:
     >>> float(published_dependency(2).sel(model="xlnet-base-cased", length=16))
     0.3412
     """
-    if table not in TABLES:
+    if not is_whole(table) or table not in TABLES:
         raise MeasureError(f"The paper has its figures in tables 2 and 3; got {table!r}.")
     text = (files(__package__) / "published" / f"table{table}.csv").read_text("utf-8")
     head, *lines = text.split()

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb
+from typing import Any
 
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import MeasureError
+from ..errors import MeasureError, did_you_mean
 from ..progress import progress_bar
+from ..threads import one_core
 from .fitting import columns_of, weights
 from .joint import Block, Joint
+from .replicating import NARROW
 from .solving import Solver
+from .splitting import is_whole
 
 FloatArray = NDArray[np.float64]
 EXHAUSTIVE = 15
@@ -47,7 +51,8 @@ class Subsets:
         """Of every model by some, by number; 1 for those of the basis itself."""
         chosen = tuple(sorted(basis))
         if (split, chosen) not in self._known:
-            self._known[split, chosen] = self._compute(split, chosen)
+            with one_core(self.joint.layout.width <= NARROW):
+                self._known[split, chosen] = self._compute(split, chosen)
         return self._known[split, chosen]
 
     def mean_of_rest(self, split: str, basis: Iterable[int]) -> float:
@@ -113,8 +118,10 @@ def best_subsets(
     if not sizes:
         raise MeasureError("Name at least one size of a subset.")
     for size in sizes:
-        if not 1 <= size < count:
-            raise MeasureError(f"A subset has 1 to {count - 1} of the {count} models; got {size}.")
+        if not is_whole(size) or not 1 <= size < count:
+            raise MeasureError(
+                f"A subset has 1 to {count - 1} of the {count} models; got {size!r:.60}."
+            )
     every = count <= EXHAUSTIVE if exhaustive is None else exhaustive
     if every and count > EXHAUSTIVE:
         raise MeasureError(
@@ -243,25 +250,14 @@ def unique_shares(subsets: Subsets) -> xr.Dataset:
 
 
 def commonality(
-    subsets: Subsets, target: str, groups: Mapping[str, Sequence[str]]
+    subsets: Subsets, target: str, groups: Mapping[str, str | Sequence[str]]
 ) -> dict[str, float]:
     """R² of a model, divided among up to three groups of others and what they share, by inclusion and exclusion.
 
     The shares sum to the R² by all groups. One below 0 means that groups explain more together than apart.
     """
     names = subsets.names
-    if not 1 <= len(groups) <= 3:
-        raise MeasureError(f"One to three groups of models; got {len(groups)}.")
-    listed = {
-        name: [some] if isinstance(some, str) else list(some) for name, some in groups.items()
-    }
-    flat = [m for some in listed.values() for m in some]
-    wrong = [m for m in [target, *flat] if m not in names]
-    if wrong or target in flat or len(set(flat)) < len(flat) or not all(listed.values()):
-        raise MeasureError(
-            f"Every model is in one group at most, and the target in none; models are {', '.join(names)}; got "
-            f"{target!r} and {listed}."
-        )
+    listed = _groups_of_models(subsets, target, groups)
     number = {name: [names.index(m) for m in some] for name, some in listed.items()}
 
     def r2(some: Sequence[str]) -> float:
@@ -273,9 +269,41 @@ def commonality(
     for size in range(1, len(every) + 1):
         for inside in combinations(every, size):
             outside = [name for name in every if name not in inside]
-            found[" + ".join(inside)] = sum(
+            found[" + ".join(map(str, inside))] = sum(
                 (-1) ** (count + 1) * r2([*outside, *some])
                 for count in range(size + 1)
                 for some in combinations(inside, count)
             )
     return found
+
+
+def _groups_of_models(subsets: Subsets, target: Any, groups: Any) -> dict[str, list[str]]:
+    """Groups as lists of models; an error where they are not what they should be."""
+    if not isinstance(groups, Mapping) or any(
+        not isinstance(some, Iterable) for some in groups.values()
+    ):
+        raise MeasureError(
+            f"Groups of models come as a dict with a name for each, such as {{'large': ['b', 'c'], 'small': 'd'}}; got "
+            f"{groups!r:.60}."
+        )
+    if not 1 <= len(groups) <= 3:
+        raise MeasureError(f"One to three groups of models; got {len(groups)}.")
+    listed = {
+        name: [some] if isinstance(some, str) else list(some) for name, some in groups.items()
+    }
+    flat = [m for some in listed.values() for m in some]
+    for name in [target, *flat]:
+        if not isinstance(name, str) or name not in subsets.names:
+            layer = name in subsets.joint.names if isinstance(name, str) else False
+            raise MeasureError(
+                f"Models are named here, with all their layers; {name!r} is one layer. Known: "
+                f"{', '.join(subsets.names)}."
+                if layer
+                else f"There is no model {name!r:.60} here. {did_you_mean(str(name), subsets.names)}"
+            )
+    if target in flat or len(set(flat)) < len(flat) or not all(listed.values()):
+        raise MeasureError(
+            f"Every model is in one group at most, the target in none, and no group is empty; got {target!r} and "
+            f"{listed}."
+        )
+    return listed

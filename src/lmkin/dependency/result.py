@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import MeasureError, did_you_mean
+from ..errors import LmkinError, MeasureError, did_you_mean
 from ..moments.arrays import to_numpy
 from .fitting import columns_of, weights
 from .joint import Block, Joint
 from .keeping import Kept
 from .portfolio import Subsets, best_subsets, commonality, drop_order, unique_shares
 from .solving import Solver
+from .splitting import is_whole
 from .unexplained import of_every_model, unexplained
 
 FloatArray = NDArray[np.float64]
@@ -111,8 +112,11 @@ class Dependency:
             raise MeasureError("Rows come as a dict {'model': rows × neurons}.")
         missing = [name for name in W if name not in rows]
         if missing:
-            raise MeasureError(f"Rows of {', '.join(missing)} are needed too.")
-        arrays = {name: np.asarray(to_numpy(rows[name]), np.float64) for name in W}
+            raise MeasureError(
+                f"Rows of {', '.join(missing)} are needed too, under these names; got rows of "
+                f"{', '.join(map(str, rows)) or 'none'}."
+            )
+        arrays = {name: _numbers(name, rows[name]) for name in W}
         n = max((len(a) for a in arrays.values() if a.ndim), default=0)
         result = np.zeros((n, len(b))) + b
         for name, w in W.items():
@@ -145,19 +149,29 @@ class Dependency:
             self._train = self._fitted()[0].total("train")
         return self._train
 
-    def _number(self, name: str) -> int:
+    def _number(self, name: Any) -> int:
         joint, _ = self._fitted()
-        if name not in joint.names:
+        if isinstance(name, str) and name in joint.names:
+            return joint.names.index(name)
+        if isinstance(name, str) and name in joint.models:
+            own = [joint.names[i] for i in joint.models[name]]
             raise MeasureError(
-                f"There is no model {name!r} here. {did_you_mean(str(name), joint.names)}"
+                f"Here are several layers of models, and layers are named: {name!r} has {', '.join(own)}. Give one, "
+                f"such as {own[-1]!r}."
             )
-        return joint.names.index(name)
+        raise MeasureError(
+            f"There is no model {name!r:.60} here. {did_you_mean(str(name), joint.names)}"
+        )
 
     def _basis(self, target: int, basis: str | Sequence[str] | None) -> list[int]:
         joint, _ = self._fitted()
         model = joint.groups[target].model
         if basis is None:
             return [k for k, g in enumerate(joint.groups) if g.model != model]
+        if not isinstance(basis, Iterable):
+            raise MeasureError(
+                f"A basis is the name of a model, or a list of names; got {basis!r:.60}."
+            )
         numbers = [self._number(b) for b in ([basis] if isinstance(basis, str) else basis)]
         if target in numbers or not numbers or len(set(numbers)) < len(numbers):
             raise MeasureError("A basis is one model or several others, each once.")
@@ -178,7 +192,9 @@ class Dependency:
         ``exhaustive=False``) one model is added at a time.
         """
         every = range(1, len(self._subsets().names))
-        chosen = [sizes] if isinstance(sizes, int) else list(every if sizes is None else sizes)
+        asked: Any = every if sizes is None else sizes
+        several = isinstance(asked, Iterable) and not isinstance(asked, str)
+        chosen = list(asked) if several else [asked]
         return best_subsets(self._subsets(), chosen, exhaustive=exhaustive, progress=progress)
 
     def drop_order(self, *, progress: bool | None = None) -> xr.Dataset:
@@ -189,7 +205,9 @@ class Dependency:
         """What only one model knows of another, what several share, and what none explains."""
         return unique_shares(self._subsets())
 
-    def commonality(self, target: str, groups: Mapping[str, Sequence[str]]) -> dict[str, float]:
+    def commonality(
+        self, target: str, groups: Mapping[str, str | Sequence[str]]
+    ) -> dict[str, float]:
         """R² of a model divided among up to three groups of others, and what these share."""
         return commonality(self._subsets(), target, groups)
 
@@ -208,6 +226,11 @@ class Dependency:
         ``text`` what they are, ``weight`` how far they lie along the direction; out of a sample of the test rows.
         """
         joint, _ = self._fitted()
+        for value in (directions, inputs):
+            if not is_whole(value) or value < 1:
+                raise MeasureError(
+                    f"directions and inputs are whole numbers, 1 or more; got {directions!r:.40} and {inputs!r:.40}."
+                )
         if target is None:
             if basis is not None:
                 raise MeasureError("A basis is of one target: name the model that it explains.")
@@ -233,7 +256,12 @@ class Dependency:
         """Write the tables to a netCDF file; fits are made again from the source."""
         from ..results import save_result
 
-        save_result(self.data, path)
+        try:
+            save_result(self.data, path)
+        except OSError as error:
+            raise LmkinError(
+                f"Cannot write {path}: {error.strerror or error}. Give a file in a folder that you may write to."
+            ) from error
 
     @staticmethod
     def load(path: str | Path) -> Dependency:
@@ -244,3 +272,12 @@ class Dependency:
         if "r2_group" not in data:
             raise MeasureError(f"{path} holds no decomposition.")
         return Dependency(data)
+
+
+def _numbers(name: str, rows: Any) -> FloatArray:
+    try:
+        return np.asarray(to_numpy(rows), np.float64)
+    except (TypeError, ValueError):
+        raise MeasureError(
+            f"{name}: rows × neurons of numbers expected; got {rows!r:.60}."
+        ) from None

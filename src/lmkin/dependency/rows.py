@@ -56,7 +56,9 @@ def collect(
         raise MomentsError(f"{COVARIATE!r} is the name of something else here: rename that model.")
     covariate = None if lengths is None else functions_of_length(lengths)
     if covariate is not None and (covariate == covariate[0]).all():
-        covariate = None  # all texts are equally long
+        raise MomentsError(
+            "All lengths are constant, so there is nothing to regress out: give none."
+        )
     # Rows that lie there are read again sooner than sums of them are found again.
     keeps = checkpoint is not None and not isinstance(source, SlicedSource)
     settings = [precision, null, seed if null else None, _digest(covariate)]

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..corpus import Corpus, Sentence
+from ..corpus import Corpus, Sentence, read_corpus
 from ..corpus.spans import split_words
 from ..errors import CorpusError, MeasureError
 from ..models import LanguageModel, load_tokenizer
 from ..models.tokens import Tokenizer
+from .sources import require_corpus
+from .splitting import is_whole
 
 _CHUNK = 1024
 
 
 def cut_sequences(
-    corpus: Corpus,
+    corpus: Corpus | str | Path,
     tokenizer: str | Path | LanguageModel | Tokenizer,
     length: int,
     *,
@@ -24,14 +26,16 @@ def cut_sequences(
 ) -> Corpus:
     """The text of a corpus in stretches of ``length`` tokens by one tokenizer; what is left over at the end is dropped.
 
+    ``corpus``: one that was read, or what `read_corpus` takes. ``limit``: so many stretches at most.
     As in the paper, texts follow one another, so a stretch may begin in one document and end in the next. Unlike the
     authors' code, which writes tokens back as text (in lower case, with spaces that were not there), a stretch is the
     text itself, from its first token to its last.
     """
-    if isinstance(length, bool) or not isinstance(length, int) or length < 1:
+    if not is_whole(length) or length < 1:
         raise MeasureError(f"A length is a number of tokens, such as 128; got {length!r}.")
-    if limit is not None and limit < 1:
-        raise MeasureError(f"limit is a number of texts, 1 or more; got {limit}.")
+    if limit is not None and (not is_whole(limit) or limit < 1):
+        raise MeasureError(f"limit is a number of texts, 1 or more; got {limit!r:.60}.")
+    corpus = read_corpus(corpus) if isinstance(corpus, str | Path) else require_corpus(corpus)
     found = tokenizer if isinstance(tokenizer, Tokenizer) else _tokenizer(tokenizer)
     sentences = []
     for number, (text, document) in enumerate(_stretches(corpus, found, length)):

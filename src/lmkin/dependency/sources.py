@@ -7,9 +7,40 @@ from typing import Any
 
 import numpy as np
 
+from ..corpus import Corpus
 from ..errors import MeasureError
 from ..moments import Moments, RowSource
 from .splitting import SPLITS
+
+READING = (
+    "units", "pooling", "first_token", "special_tokens", "long", "overlap", "max_length", "batch_tokens",
+)  # fmt: skip
+"""Options that say how models read a corpus."""
+
+
+def require_corpus(corpus: Any) -> Any:
+    """An error for what can be neither read nor is read already."""
+    if not isinstance(corpus, Corpus):
+        raise MeasureError(
+            f"A corpus is a file, 'sample', or a lmkin.Corpus; got {type(corpus).__name__}. Texts of your own become "
+            f"one with lmkin.Corpus([lmkin.Sentence(text), …])."
+        )
+    return corpus
+
+
+def refuse_unused(given: Mapping[str, Any], what: str) -> None:
+    """An error for options that would do nothing; ``given``: what is not as it is by default."""
+    if given:
+        raise MeasureError(f"{what}: leave out {', '.join(given)}, which would do nothing.")
+
+
+def refuse_reading(corpus: Any, reading: Mapping[str, Any]) -> None:
+    """An error for a corpus, or a way to read it, beside rows that are there already."""
+    given = {k: v for k, v in reading.items() if v is not None and (k, v) != ("units", "sentence")}
+    refuse_unused(
+        {**({} if corpus is None else {"corpus": corpus}), **given},
+        "Arrays and stored activations are rows that were made before",
+    )
 
 
 def chosen_layers(source: Any, layers: Any) -> Any:
@@ -17,7 +48,7 @@ def chosen_layers(source: Any, layers: Any) -> Any:
     arrays = isinstance(source, Mapping) and not any(
         hasattr(v, "manifest") for v in source.values()
     )
-    return "all" if arrays and layers == "last" else layers
+    return "all" if arrays and isinstance(layers, str) and layers == "last" else layers
 
 
 def given_moments(source: Any, split: Mapping[str, Any] | None) -> Any:
@@ -84,7 +115,12 @@ def starts_of(rows: RowSource) -> Any:
 def lengths_of(rows: RowSource, lengths: Any) -> Any:
     """Of every row: as given, or the characters of its text; None where all are alike, or nobody knows."""
     if lengths is not None:
-        sizes = np.asarray(lengths).reshape(-1)
+        try:
+            sizes = np.asarray(lengths).reshape(-1)
+        except ValueError:  # lists of lists that differ in length
+            sizes = np.zeros(0, object)
+        if sizes.dtype.kind not in "iuf":
+            raise MeasureError(f"lengths are numbers, one a row; got {lengths!r:.60}.")
         if len(sizes) != rows.n:
             raise MeasureError(
                 f"lengths needs one number a row: {rows.n} rows, {len(sizes)} numbers."

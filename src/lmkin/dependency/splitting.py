@@ -63,7 +63,10 @@ def make_split(
     for name in (s for s in SPLITS if s in chosen):
         rows = chosen[name]
         if len(rows) < 2:
-            raise MeasureError(f"The split {name!r} has {len(rows)} rows; two at least are needed.")
+            raise MeasureError(
+                f"The split {name!r} has {len(rows)} rows; two at least are needed. Give it more rows, or a larger "
+                f"share; or take more texts."
+            )
         pieces = np.array_split(rows, min(check_parts(parts), len(rows)))
         for number, piece in enumerate(pieces):
             labels[piece] = used + number
@@ -82,10 +85,13 @@ def _check_names(given: Mapping[str, Any]) -> None:
         raise MeasureError("A split needs rows to fit on: give 'train', and 'test' to score on.")
 
 
+def is_whole(value: Any) -> bool:
+    """Whether something is a whole number, of Python or of numpy; True and False are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def _is_share(value: Any) -> bool:
-    return isinstance(value, float | np.floating) or (
-        isinstance(value, int | np.integer) and not isinstance(value, bool) and value in (0, 1)
-    )
+    return isinstance(value, float | np.floating) or (is_whole(value) and value in (0, 1))
 
 
 def _by_shares(
@@ -115,13 +121,18 @@ def _by_shares(
 def _row_numbers(name: str, rows: Any, n: int) -> IntArray:
     if isinstance(rows, slice):
         return np.arange(n)[rows]
-    array = np.asarray(rows)
+    try:
+        array = np.asarray(rows)
+    except ValueError:  # lists of lists that differ in length
+        array = np.zeros((0, 0))
     if array.dtype == bool:
         if array.shape != (n,):
             raise MeasureError(
                 f"split[{name!r}]: a mask needs one value a row: {n} rows, but the shape {array.shape}."
             )
         return np.flatnonzero(array)
+    if array.shape == (0,):  # an empty list has no type
+        return np.zeros(0, np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise MeasureError(
             f"split[{name!r}] is a list of row numbers, a mask, a slice, or (for all splits) a share such as 0.8; "

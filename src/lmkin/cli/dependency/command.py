@@ -22,7 +22,6 @@ from ..options import (
     Format,
     Intervals,
     Level,
-    Limit,
     Long,
     MaxLength,
     Memory,
@@ -45,19 +44,22 @@ from ..options import (
     out_option,
 )
 from ..output import format_seconds, print_json, print_table, say, say_warning, set_verbosity
-from ..sources import read_models, refuse_unused
+from ..sources import read_models
 from .published import compare_published
 from .reading import (
+    check_comparison,
     check_options,
     decompose_stored,
     lengths_of,
     reference,
+    refuse_reading,
     require_two,
     ridge_of,
     split_of,
 )
 from .running import (
     Plan,
+    check_sizes,
     decompose_all,
     limits_said,
     make_portfolio,
@@ -77,6 +79,7 @@ _UNFINISHED = "unfinished"
 
 
 def command(
+    context: typer.Context,
     models: Annotated[
         list[str],
         typer.Argument(
@@ -151,7 +154,7 @@ def command(
         bool,
         typer.Option(
             "--compare-published",
-            help="Show the figures of the paper beside these, for its twelve checkpoints.",
+            help="Show the figures of the paper beside these, for its twelve checkpoints, by --lengths.",
             rich_help_panel=_MEASURE,
         ),
     ] = False,
@@ -162,7 +165,8 @@ def command(
         typer.Option(
             "--layers",
             "--layer",
-            help="last, all, or e.g. 0,4-6,-1 (0: embeddings). A model's own layers do not explain each other.",
+            help="last, all, or e.g. 0,4-6,-1 (0: embeddings). In R² by all others a model's own layers do not "
+            "explain each other; among the pairs they do.",
             rich_help_panel="Units",
         ),
     ] = "last",
@@ -173,7 +177,14 @@ def command(
     long: Long = "window",
     overlap: Overlap = None,
     max_length: MaxLength = None,
-    limit: Limit = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Only the first so many sentences; with --lengths, the first so many stretches of each length.",
+            rich_help_panel="Corpus",
+        ),
+    ] = None,
     format: Format = None,
     option: Option = None,
     device: Device = "auto",
@@ -185,7 +196,7 @@ def command(
     batch_tokens: BatchTokens = None,
     threads: Threads = None,
     seed: Annotated[
-        int, typer.Option(help="For the split and for shuffled rows.", rich_help_panel=_RUN)
+        int, typer.Option(min=0, help="For the split and for shuffled rows.", rich_help_panel=_RUN)
     ] = 0,
     charts: Charts = True,
     dry_run: DryRun = False,
@@ -211,6 +222,8 @@ def command(
     if reference_tokenizer is not None and not wanted:
         raise LmkinError("--reference-tokenizer counts the tokens of --lengths; give both.")
     subset_sizes(subsets)
+    if compare:
+        check_comparison(corpus, wanted, units, layers)
     options: dict[str, Any] = {
         "split": split_of(split),
         "ridge": ridge_of(ridge),
@@ -224,21 +237,16 @@ def command(
         "seed": seed,
         "memory": memory,
     }
-    check_options(options)
+    check_options(options, rows=corpus is not None)
     if out is not None and not dry_run:
         require_folder(out)
     if threads is not None:
         limit_threads(threads)
     if corpus is None:
-        refuse_unused(
-            {"--limit": limit, "--format": format, "--option": option, "--names": names, "--pooling": pooling,
-             "--max-length": max_length, "--overlap": overlap, "--special-tokens": special_tokens,
-             "--batch-tokens": batch_tokens, "--untrained": untrained or None, "--lengths": lengths,
-             "--units": None if units == "sentence" else units, "--long": None if long == "window" else long}
-        )  # fmt: skip
+        refuse_reading(context)
         if dry_run:
             raise LmkinError("What is stored is read in a moment: there is nothing to plan.")
-        found = decompose_stored(models, options)
+        found = decompose_stored(models, options, subsets, context)
         result, portfolio, specs = found.data, make_portfolio(found, subsets), {}
     else:
         options |= {
@@ -258,6 +266,7 @@ def command(
             "trust_remote_code": trust_remote_code,
         }
         require_two(models, untrained)
+        check_sizes(subsets, len(models) * (1 + untrained))
         loaded, sentences = read_models(
             models, corpus, untrained, names, None if wanted else limit, format, format_options(option),
             model_options,

@@ -151,6 +151,15 @@ def subset_sizes(subsets: str) -> list[int] | None:
     return sorted(set(sizes))
 
 
+def check_sizes(subsets: str, count: int) -> None:
+    """An error for sizes that so many models do not have."""
+    wrong = [k for k in subset_sizes(subsets) or () if k >= count]
+    if wrong and count > 1:
+        raise LmkinError(
+            f"--subsets: a subset has 1 to {count - 1} of the {count} models; got {', '.join(map(str, wrong))}."
+        )
+
+
 # -- several lengths --------------------------------------------------------------------------------
 
 

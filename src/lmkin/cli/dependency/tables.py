@@ -10,10 +10,11 @@ import xarray as xr
 from rich.markup import escape
 from rich.table import Table
 
-_CAPTION = (
-    "R² of each model by all others, linearly, ± its standard error. mean: ρ of the group. chance: the same with rows "
-    "shuffled. beyond length: with what the length of the text explains taken out of all."
-)
+_BESIDE = {"_null": "chance", "_beyond_length": "beyond length"}
+_EXPLAINED = {
+    "_null": "chance: the same with rows shuffled.",
+    "_beyond_length": "beyond length: with what the length of the text explains taken out of all.",
+}
 _KINDS = ("", "_se", "_low", "_high", "_null", "_beyond_length")
 
 
@@ -47,15 +48,14 @@ def dependency_table(result: xr.Dataset) -> Table:
         title_justify="left",
         box=None,
         pad_edge=False,
-        caption=_CAPTION,
+        caption=_caption(result),
         caption_justify="left",
     )
     table.add_column("model", overflow="fold")
     table.add_column("neurons", justify="right")
     for length in columns:
         table.add_column("R²" if length is None else f"{length} tokens", justify="right")
-    beside = {"_null": "chance", "_beyond_length": "beyond length"}
-    beside = {k: v for k, v in beside.items() if f"r2_group{k}" in result}
+    beside = {k: v for k, v in _BESIDE.items() if f"r2_group{k}" in result}
     single = len(columns) == 1
     for name in beside.values() if single else ():
         table.add_column(name, justify="right")
@@ -74,6 +74,18 @@ def dependency_table(result: xr.Dataset) -> Table:
             name, "", *(f"{_mean(d.sel(split=split), kind):.3f}" for d in columns.values())
         )
     return table
+
+
+def _caption(result: xr.Dataset) -> str:
+    """What the table shows, and no more."""
+    errors = result.get("r2_group_se")
+    shown = errors is not None and bool(np.isfinite(errors.sel(split=scored_split(result))).any())
+    lines = [
+        "R² of each model by all others, linearly" + (", ± its standard error." if shown else ".")
+    ]
+    lines.append("mean: ρ of the group.")
+    lines += [text for kind, text in _EXPLAINED.items() if f"r2_group{kind}" in result]
+    return " ".join(lines)
 
 
 def _mean(data: xr.Dataset, kind: str) -> float:
