@@ -83,6 +83,7 @@ def by_length(config: dict[str, Any], places: dict[str, str], out: Path) -> None
     import numpy as np
 
     import lmkin
+    from lmkin.dependency import join_lengths
     from lmkin.report import write_dependency
 
     models = load(config, places)
@@ -118,12 +119,7 @@ def by_length(config: dict[str, Any], places: dict[str, str], out: Path) -> None
     for name, table in portfolio.items():
         short = table.drop_vars(["neurons", "neuron", "text"], errors="ignore")
         short.to_dataframe().to_csv(out / f"{name}.csv", float_format="%.4f")
-    alerts = list(dict.fromkeys(a for r in results.values() for a in r.attrs["alerts"]))
-    whole = xr.concat(
-        list(results.values()), xr.DataArray(list(results), dims="length", name="length"),
-        combine_attrs="override",
-    )  # fmt: skip
-    whole.attrs["alerts"] = alerts
+    whole = join_lengths(results, texts.name)
     write_dependency(HERE / "reports" / "lengths", whole, portfolio)
     last = config["lengths"][-1]
     for chart in ("lengths-test", f"rho-test-{last}", f"r2-test-{last}", "unique"):
