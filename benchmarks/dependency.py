@@ -127,8 +127,17 @@ def child(order: dict[str, Any]) -> dict[str, Any]:
         return stream(order)
     rows = splits(SIZES)
     models = make_models(order["models"], order["width"], sum(SIZES.values()))
+    few = {"train": slice(0, 800), "validation": slice(800, 900), "test": slice(900, 1000)}
+    small = {name: X[:1000, :8] for name, X in models.items()}
+    (
+        ours(small, few, order["precision"]),
+        peer(small, few),
+    )  # what is loaded and compiled first is not to count
+    begun = time.perf_counter()
     result = ours(models, rows, order["precision"])
+    middle = time.perf_counter()
     reference = peer(models, rows)
+    times = [(middle - begun, time.perf_counter() - middle)]
     for (target, basis), scores in reference.items():
         mine = (
             result.r2_pair.sel(basis=basis[0], target=target)
@@ -136,12 +145,12 @@ def child(order: dict[str, Any]) -> dict[str, Any]:
             else result.r2_group.sel(model=target)
         )
         np.testing.assert_allclose(mine.values, scores, atol=2e-4)
-    times = [
+    times += [
         (
             best(lambda: ours(models, rows, order["precision"]), 1),
             best(lambda: peer(models, rows), 1),
         )
-        for _ in range(order["repeats"])
+        for _ in range(order["repeats"] - 1)
     ]
     return {"ours": min(a for a, _ in times), "peer": min(b for _, b in times), "peak": _peak()}
 

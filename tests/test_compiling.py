@@ -10,8 +10,8 @@ from lmkin.compiling import compiled
 
 def test_a_loop_is_compiled_at_its_first_call_only(monkeypatch):
     calls = []
-    real = compiling._compile
-    monkeypatch.setattr(compiling, "_compile", lambda f: calls.append(f) or real(f))
+    real = compiling.machine_code
+    monkeypatch.setattr(compiling, "machine_code", lambda f: calls.append(f) or real(f))
 
     @compiled
     def total(values):

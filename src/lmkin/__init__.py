@@ -18,9 +18,11 @@ __version__ = "0.1.0"
 _HOME = {
     "Activations": "activations",
     "ActivationsError": "errors",
+    "Clustering": "redundancy",
     "Corpus": "corpus",
     "CorpusError": "errors",
     "Dependency": "dependency",
+    "Keep": "redundancy",
     "LanguageModel": "models",
     "LmkinError": "errors",
     "LmkinWarning": "errors",
@@ -33,12 +35,15 @@ _HOME = {
     "attention_similarities": "attention",
     "attention_similarity": "attention",
     "average_similarity": "results",
+    "cluster_neurons": "redundancy",
+    "cluster_strips": "redundancy",
     "common_units": "activations",
     "conformance": "conformance",
     "cut_sequences": "dependency",
     "decompose": "dependency",
     "export_activations": "activations",
     "extract": "activations",
+    "layer_redundancy": "redundancy",
     "linear_cka": "measures",
     "load_model": "models",
     "load_result": "results",
@@ -94,6 +99,7 @@ if TYPE_CHECKING:
     )
     from .models import LanguageModel, load_model
     from .moments import Moments, moments
+    from .redundancy import Clustering, Keep, cluster_neurons, cluster_strips, layer_redundancy
     from .results import average_similarity, load_result, localization, save_result
 
 

@@ -19,17 +19,19 @@ def compiled(function: Function) -> Function:
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
         if not machine:
-            machine.append(_compile(function))
+            machine.append(machine_code(function))
         return machine[0](*arguments)
 
     return call  # type: ignore[return-value]
 
 
-def _compile(function: Callable[..., Any]) -> Callable[..., Any]:
+def machine_code(function: Function, *, exact: bool = False) -> Function:
+    """Compile a function that others of this kind may call; its module loads numba. ``exact``: rounded as written."""
     import numba
 
+    math = set() if exact else _MATH
     try:
-        result = numba.njit(nogil=True, fastmath=_MATH, cache=True)(function)
+        result = numba.njit(nogil=True, fastmath=math, cache=True)(function)
     except RuntimeError:  # there is no place for a cache
-        result = numba.njit(nogil=True, fastmath=_MATH)(function)
+        result = numba.njit(nogil=True, fastmath=math)(function)
     return result  # type: ignore[no-any-return]

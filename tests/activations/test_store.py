@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -282,3 +283,20 @@ def test_leftovers_of_a_killed_process_are_swept(tiny, sample, store) -> None:
     (store / ".shard-00001.safetensors.123.tmp").write_bytes(b"half a shard")
     lmkin.extract(tiny, sample[:60], store, **OPTIONS)
     assert not list(store.glob(".*"))
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+def test_a_full_disk_is_explained_whoever_writes(tmp_path, number) -> None:
+    """safetensors has an error of its own, with the number in its text."""
+    from safetensors import SafetensorError
+
+    from lmkin.interchange.atomic import replacing
+
+    for error in (
+        OSError(number, "No space"),
+        SafetensorError(f"Error while serializing: I/O error: No space (os error {number})"),
+    ):
+        with pytest.raises(lmkin.ActivationsError, match="disk is full"), replacing(tmp_path / "x"):
+            raise error
+    with pytest.raises(SafetensorError), replacing(tmp_path / "x"):
+        raise SafetensorError("Error while serializing: I/O error: Denied (os error 13)")

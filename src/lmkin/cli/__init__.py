@@ -14,7 +14,17 @@ import typer
 
 from .. import __version__
 from ..errors import LmkinError, LmkinWarning
-from . import attention, demo, dependency, export, extract, inspect, measures, similarity
+from . import (
+    attention,
+    demo,
+    dependency,
+    export,
+    extract,
+    inspect,
+    measures,
+    redundancy,
+    similarity,
+)
 from .output import say_error, say_warning
 
 app = typer.Typer(
@@ -50,6 +60,7 @@ app.command("export")(export.command)
 app.command("similarity")(similarity.command)
 app.command("attention")(attention.command)
 app.command("dependency")(dependency.command)
+app.command("redundancy")(redundancy.command)
 app.command("measures")(measures.command)
 app.command("demo")(demo.command)
 

@@ -1,4 +1,4 @@
-"""`lmkin inspect`: what is in a corpus, a store of activations, or a model."""
+"""`lmkin inspect`: what is in a corpus, a store of activations, a model, or clusters of neurons."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..activations import Activations
     from ..corpus import Corpus
     from ..models import LanguageModel
+    from ..redundancy import Clustering, Keep
 
 Described = tuple[dict[str, Any], dict[str, Any]]
 """Rows for people, data for machines."""
@@ -24,7 +25,11 @@ _SHOWN = 12
 
 def command(
     path: Annotated[
-        str, typer.Argument(help="A corpus, a store of activations, or a model (folder or name).")
+        str,
+        typer.Argument(
+            help="A corpus, a store of activations, a model (folder or name), clusters of neurons, or a mask of those "
+            "that are kept."
+        ),
     ],
     format: Format = None,
     option: Option = None,
@@ -35,7 +40,7 @@ def command(
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
-    """Say what is in PATH: a corpus, a store of activations, a file of another tool, or a model.
+    """Say what is in PATH: a corpus, a store of activations, a file of another tool, a model, or clusters of neurons.
 
     lmkin inspect sample
     """
@@ -52,6 +57,14 @@ def command(
             from ..models import load_model
 
             rows, data = describe_model(load_model(path, trust_remote_code=trust_remote_code))
+        elif kind == "clusters":
+            from ..redundancy import Clustering
+
+            rows, data = describe_clusters(Clustering.load(path))
+        elif kind == "mask":
+            from ..redundancy import Keep
+
+            rows, data = describe_mask(Keep.load(path))
         else:
             from ..corpus import read_corpus
 
@@ -69,6 +82,8 @@ def _kind(spec: str, format: str | None) -> str:
         return "model" if (path / "config.json").exists() else "corpus"
     if path.suffix.lower() in (".hdf5", ".h5"):
         return "model"
+    if path.suffix == ".safetensors" and path.exists():
+        return _kind_of_tensors(path)
     if path.suffix.lower() == ".json" and path.exists():
         with path.open("rb") as file:
             return "model" if b'"features"' in file.read(1000) else "corpus"
@@ -80,6 +95,24 @@ def _kind(spec: str, format: str | None) -> str:
         raise LmkinError(f"There is no corpus, store or model at {spec!r}.{near_files(path)}")
     # What has an extension of letters is meant as a file, even where it is missing; versions are names.
     return "corpus" if path.exists() or path.suffix[1:].isalpha() else "model"
+
+
+def _kind_of_tensors(path: Path) -> str:
+    """Clusters or a mask, by what the file says of itself."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, "numpy") as file:
+            said = (file.metadata() or {}).get("lmkin", "")
+    except (OSError, SafetensorError) as error:
+        raise LmkinError(f"Cannot read {path}: {error}") from error
+    kind = {"clustering": "clusters", "keep": "mask"}.get(said)
+    if kind is None:
+        raise LmkinError(
+            f"{path} holds neither clusters of neurons nor a mask of those that are kept. Of a model, or a store, give "
+            f"the folder."
+        )
+    return kind
 
 
 def describe_corpus(corpus: Corpus) -> Described:
@@ -208,3 +241,54 @@ def describe_model(model: LanguageModel) -> Described:
         )
     rows["weights hash"] = info["weights"]
     return rows, info
+
+
+def describe_clusters(clustering: Clustering) -> Described:
+    """What is in clusters of neurons."""
+    tables = clustering.tables()
+    thresholds = [f"{t:g}" for t in clustering.thresholds]
+    seed = f" (seed {clustering.seed})" if clustering.representative == "random" else ""
+    rows = {
+        "rows": f"{tables.attrs['n']:,} {tables.attrs['units']}s of {tables.attrs['corpus'] or 'arrays'}",
+        "clusters": f"{clustering.linkage} linkage, cut at {', '.join(thresholds)}",
+        "stands for all": f"{clustering.representative}{seed}",
+    }
+    data: dict[str, Any] = {
+        **{
+            k: tables.attrs[k]
+            for k in ("n", "units", "corpus", "linkage", "representative", "seed")
+        },
+        "thresholds": list(clustering.thresholds),
+        "models": {},
+        "alerts": clustering.alerts,
+    }
+    for i, name in enumerate(clustering.models):
+        left = tables["left"].values[i].tolist()
+        neurons, constant = int(tables["neurons"][i]), int(tables["constant"][i])
+        rows[f"model {name}"] = (
+            f"{neurons:,} neurons{f', {constant:,} constant' if constant else ''}; left: "
+            + ", ".join(f"{n:,} at {t}" for t, n in zip(thresholds, left, strict=True))
+        )
+        data["models"][name] = {"neurons": neurons, "constant": constant, "left": left}
+    for i, line in enumerate(clustering.alerts):
+        rows[f"note {i + 1}"] = line
+    return rows, data
+
+
+def describe_mask(keep: Keep) -> Described:
+    """Which neurons of a model are kept."""
+    widths = {n: len(mask) for n, mask in keep.masks.items()}
+    kept = {n: int(mask.sum()) for n, mask in keep.masks.items()}
+    rows = {
+        "model": keep.model,
+        "threshold": f"{keep.threshold:g}",
+        "kept": f"{len(keep):,} of {sum(widths.values()):,} neurons",
+        "layers": ", ".join(f"{n}: {kept[n]:,} of {width:,}" for n, width in widths.items()),
+        "model hash": keep.identity or "– (chosen from arrays)",
+        "hash": keep.hash,
+    }
+    data = {
+        "model": keep.model, "threshold": keep.threshold, "neurons": len(keep), "kept": kept, "widths": widths,
+        "identity": keep.identity, "hash": keep.hash,
+    }  # fmt: skip
+    return rows, data

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LmkinError
 from .output import busy, say
+
+if TYPE_CHECKING:
+    import typer
 
 
 def read_source(
@@ -86,3 +90,10 @@ def _names(names: str | None, count: int) -> list[str | None]:
             f"--names gives {len(given)} names for {count} models: one for each, with commas."
         )
     return given
+
+
+def given_flags(context: typer.Context, names: Iterable[str]) -> list[str]:
+    """Those of some options that were given, as they are called on the command line."""
+    flags = {p.name: p.opts[0] for p in context.command.params}
+    found = [n for n in names if getattr(context.get_parameter_source(n), "name", "") != "DEFAULT"]
+    return [flags[n] for n in found]

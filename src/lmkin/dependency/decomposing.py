@@ -126,7 +126,7 @@ def decompose(
     settings = Settings(
         Ridge.make(ridge, rule, released=released), bool(intervals), level, progress
     )
-    _check_numbers(level, parts, seed)
+    check_numbers(level, parts, seed)
     unknown = [name for name in reading if name not in READING]
     if unknown:
         known = [*(decompose.__kwdefaults__ or {}), *READING]
@@ -263,7 +263,8 @@ def _require_rows(joint: Joint, ridge: Ridge) -> None:
         )
 
 
-def _check_numbers(level: Any, parts: Any, seed: Any) -> None:
+def check_numbers(level: Any, parts: Any, seed: Any) -> None:
+    """Errors for numbers that cannot be meant, before anything runs."""
     if not isinstance(level, Real) or not 0 < float(level) < 1:
         raise MeasureError(f"level is a share between 0 and 1, such as 0.95; got {level!r:.60}.")
     if not is_whole(parts) or parts < 0:

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from safetensors import SafetensorError
+
 from ..errors import ActivationsError
 
 
@@ -16,6 +18,14 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def _disk_is_full(error: Exception) -> bool:
+    """By its number; safetensors has an error of its own, with the number in the text."""
+    numbers = (errno.ENOSPC, errno.EDQUOT)
+    if isinstance(error, OSError):
+        return error.errno in numbers
+    return any(f"os error {n})" in str(error) for n in numbers)
 
 
 @contextlib.contextmanager
@@ -29,8 +39,8 @@ def replacing(path: Path) -> Iterator[Path]:
             os.fsync(file.fileno())
         temporary.chmod(0o666 & ~_umask())  # some libraries write for the owner alone
         temporary.replace(path)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    except (OSError, SafetensorError) as error:
+        if _disk_is_full(error):
             raise ActivationsError(
                 f"The disk is full: {path} could not be written. What was finished before is kept; "
                 f"make room and run the same command again to go on."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,7 +46,7 @@ def find_alerts(
         *_rogue(sides),
         *_one_component(sides),
         *_constant(sides),
-        *_dropped(info),
+        *dropped_alerts(info),
         *_outliers(info),
         *_repeated(info, sides[0].n),
         *_drifted(sides, measures, standardized),
@@ -152,7 +152,8 @@ def _constant(sides: Sequence[Side]) -> list[Alert]:
     ]
 
 
-def _dropped(info: dict[str, Any]) -> list[Alert]:
+def dropped_alerts(info: Mapping[str, Any]) -> list[Alert]:
+    """Words that one model lacks, and that were left out of all."""
     alerts = []
     unit = info.get("units", "row")
     for model, reasons in info.get("lost", {}).items():

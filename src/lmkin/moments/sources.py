@@ -180,7 +180,13 @@ class ActivationSource(SlicedSource):
             numbers = acts.layers
             if layers != "all":
                 asked = choose_layers(layers, max(numbers) + 1)
-                numbers = tuple(n for n in asked if n in numbers)
+                missing = [n for n in asked if n not in numbers]
+                if missing:
+                    raise MomentsError(
+                        f"The activations of {name} lack layer {', '.join(map(str, missing))}; they have "
+                        f"{', '.join(map(str, numbers))}."
+                    )
+                numbers = tuple(asked)
             for number in numbers:
                 self.arrays[Group(name, number)] = acts.layer(number)
         self.widths = {g: v.shape[1] for g, v in self.arrays.items()}

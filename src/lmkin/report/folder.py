@@ -13,10 +13,14 @@ from ..interchange.atomic import replacing
 from ..progress import progress_bar
 from ..results import average_similarity, localization, save_result
 from .attention import attention_report, count_charts, save_attention_charts
+from .charts import unchecked
 from .dependency import dependency_charts, dependency_report, save_dependency_charts
 from .page import Chapter
 from .portfolio import KINDS, check_portfolio, portfolio_of
+from .redundancy import redundancy_charts, redundancy_report, save_redundancy_charts
+from .redundant import save_layers
 from .similarity import save_charts, similarity_report
+from .strips import check_strips, save_strips
 
 _OF_HEADS = (
     "nearest",
@@ -29,6 +33,7 @@ _OF_HEADS = (
 )
 
 
+@unchecked()
 def write_similarity(
     result: xr.Dataset,
     folder: str | Path,
@@ -62,6 +67,7 @@ def write_similarity(
     return path
 
 
+@unchecked()
 def write_attention(
     result: xr.Dataset,
     folder: str | Path,
@@ -95,6 +101,7 @@ def write_attention(
     return path
 
 
+@unchecked()
 def write_dependency(
     folder: str | Path,
     result: xr.Dataset,
@@ -134,6 +141,49 @@ def write_dependency(
     return path
 
 
+@unchecked()
+def write_redundancy(
+    folder: str | Path,
+    tables: xr.Dataset,
+    layers: xr.Dataset | None = None,
+    strips: xr.Dataset | Sequence[xr.Dataset] = (),
+    *,
+    title: str | None = None,
+    charts: bool = True,
+    command: str | None = None,
+    progress: bool | None = None,
+) -> Path:
+    """Write results (netCDF, CSV), charts (PNG, SVG) and ``report.html`` into a folder; the path of the report.
+
+    ``tables`` is what ``tables()`` of a `lmkin.Clustering` gives, ``layers`` what `lmkin.layer_redundancy` gives,
+    ``strips`` what `lmkin.cluster_strips` gives, one or several; ``command`` how the same is got again.
+    """
+    if command:
+        tables = tables.assign_attrs(command=command)
+    strips = check_strips(strips)
+    page = redundancy_report(tables, layers, strips, title)
+    own = ("redundancy.nc", "left.csv", "left_by_layer.csv", "spans.csv")
+    more = ("layers.nc", "layers.csv", "strips.csv")
+    folder = _prepared(folder, (*own, *more), ("redundancy",))
+    save_result(tables, folder / "redundancy.nc")
+    of_left = [name for name in ("left", "share", "largest") if name in tables]
+    save_result(tables[of_left], folder / "left.csv")
+    save_result(tables[["left_by_layer", "width"]], folder / "left_by_layer.csv")
+    save_result(tables[["clusters", "neurons_in"]], folder / "spans.csv")
+    if layers is not None:
+        save_result(layers, folder / "layers.nc")
+        save_layers(layers, folder / "layers.csv")
+    if strips:
+        save_strips(strips, folder / "strips.csv")
+    path = folder / "report.html"
+    page.write(path)
+    if charts:
+        drawn = redundancy_charts(tables, layers, strips)
+        with progress_bar("charts", len(drawn), "charts", show=progress) as advance:
+            save_redundancy_charts(drawn, folder / "charts", advance=advance)
+    return path
+
+
 def save_heads(heads: xr.Dataset, path: Path) -> None:
     """Write what `lmkin.attention_heads` gives as CSV: one line a head."""
     columns = {
@@ -149,33 +199,43 @@ def save_heads(heads: xr.Dataset, path: Path) -> None:
         flat.to_dataframe().to_csv(temporary, index=False)
 
 
+@unchecked()
 def report(result: Any, out: str | Path, **options: Any) -> Path:
     """Write the report of a comparison: one HTML file, or, where ``out`` is no ``.html``, a folder with everything.
 
-    ``result`` is what `lmkin.similarities`, `lmkin.attention_similarities` or `lmkin.decompose` gives. ``options``:
-    ``title``; for attention ``heads`` (of `lmkin.attention_heads`) and ``sentence`` (of `lmkin.sentence_attention`);
-    for a decomposition ``published`` (of `lmkin.published_dependency`) and ``portfolio``, see `write_dependency`; for a
-    folder ``charts=False``.
+    ``result`` is what `lmkin.similarities`, `lmkin.attention_similarities`, `lmkin.decompose` or
+    `lmkin.cluster_neurons` gives. ``options``: ``title``; for attention ``heads`` (of `lmkin.attention_heads`) and
+    ``sentence`` (of `lmkin.sentence_attention`); for a decomposition ``published`` (of `lmkin.published_dependency`)
+    and ``portfolio``, see `write_dependency`; for clusters of neurons ``layers`` (of `lmkin.layer_redundancy`) and
+    ``strips`` (of `lmkin.cluster_strips`); for a folder ``charts=False``.
     """
     path, title = Path(out), options.get("title")
+    if _is_clustering(result):
+        result = result.tables()
     if _is_dependency(result):
         if options.get("portfolio") is None:
             options["portfolio"] = portfolio_of(result, progress=options.get("progress"))
         result = result.data
     if not isinstance(result, xr.Dataset):
         raise LmkinError(
-            "A report shows what lmkin.similarities, lmkin.attention_similarities or lmkin.decompose gives: a Dataset, "
-            "or a Dependency."
+            "A report shows what lmkin.similarities, lmkin.attention_similarities, lmkin.decompose or "
+            "lmkin.cluster_neurons gives: a Dataset, a Dependency or a Clustering."
         )
-    dependency = "r2_group" in result
+    dependency, redundancy = "r2_group" in result, "left_by_layer" in result
     attention = bool({"sink", "head_name"} & set(result.dims))
     if path.suffix != ".html":
         if dependency:
             return write_dependency(path, result, **options)
+        if redundancy:
+            return write_redundancy(path, result, **options)
         write = write_attention if attention else write_similarity
         return write(result, path, **options)
     if dependency:
         page = dependency_report(result, options.get("portfolio"), options.get("published"), title)
+    elif redundancy:
+        if options.get("command"):
+            result = result.assign_attrs(command=options["command"])
+        page = redundancy_report(result, options.get("layers"), options.get("strips") or (), title)
     elif attention:
         heads = options.get("heads")
         heads = _heads(result) if heads is None else heads
@@ -193,6 +253,12 @@ def _is_dependency(result: Any) -> bool:
     from ..dependency import Dependency
 
     return isinstance(result, Dependency)
+
+
+def _is_clustering(result: Any) -> bool:
+    from ..redundancy import Clustering
+
+    return isinstance(result, Clustering)
 
 
 def _localized(result: xr.Dataset) -> xr.Dataset | None:

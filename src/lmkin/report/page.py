@@ -13,7 +13,7 @@ from typing import Any
 
 from .. import __version__
 from ..interchange.atomic import replacing
-from .charts import styled
+from .charts import VEGA_LITE, specification
 
 _MOST_RADIOS = 8
 
@@ -114,7 +114,7 @@ class Report:
             script=files.joinpath("page.js").read_text("utf-8"),
             specs=_script_json(_packed(specs)),
             vega=_script_safe(
-                vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version="6.4")
+                vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
             ),
         )
         with replacing(Path(path)) as temporary:
@@ -158,7 +158,7 @@ def _chapter(chapter: Chapter, number: int, specs: list[dict[str, Any]]) -> str:
         parts.append('<div class="figures">')
         for figure in chapter.figures:
             parts.append(_figure(figure, len(specs)))
-            specs.append(styled(figure.chart).to_dict())
+            specs.append(specification(figure.chart))
         parts.append("</div>")
     first = {switch.signal: switch.first for switch in chapter.switches}
     parts += [_table(table, first) for table in chapter.tables]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import typer
 
 from ...errors import LmkinError
 from ..output import busy
-from ..sources import refuse_unused
+from ..sources import given_flags, refuse_unused
 from .running import check_sizes
 
 _SPLITS = ("train", "validation", "test")
@@ -24,16 +23,9 @@ _ROWS = ("split", "parts", "layers", "memory", "seed", "null")
 """Options that say what becomes of rows; moments are sums of them."""
 
 
-def _flags(context: typer.Context, names: Iterable[str]) -> list[str]:
-    """Those of some options that were given, as they are called on the command line."""
-    flags = {p.name: p.opts[0] for p in context.command.params}
-    found = [n for n in names if getattr(context.get_parameter_source(n), "name", "") != "DEFAULT"]
-    return [flags[n] for n in found]
-
-
 def refuse_reading(context: typer.Context) -> None:
     """An error for options that say how models read a corpus, where none does."""
-    refuse_unused(dict.fromkeys(_flags(context, _READING), True))
+    refuse_unused(dict.fromkeys(given_flags(context, _READING), True))
 
 
 def decompose_stored(
@@ -52,7 +44,7 @@ def decompose_stored(
         raise LmkinError(
             f"Files of moments come as train=FILE test=FILE, each name once and nothing else; got {' '.join(models)}."
         )
-    unused = _flags(context, (n for n in _ROWS if n != "null" or options["null"]))
+    unused = given_flags(context, (n for n in _ROWS if n != "null" or options["null"]))
     if unused:
         raise LmkinError(
             f"Moments are sums that were made before: leave out {', '.join(unused)}, which would do nothing."

@@ -1,0 +1,5 @@
+"""`lmkin redundancy`: which neurons and layers say the same thing, into a folder with a report."""
+
+from .command import command
+
+__all__ = ["command"]

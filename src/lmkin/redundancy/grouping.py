@@ -1,0 +1,264 @@
+"""`cluster_neurons`: from activations or moments to clusters of neurons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import __version__
+from ..corpus import Corpus
+from ..dependency.sources import refuse_unused
+from ..dependency.splitting import is_whole
+from ..errors import MeasureError, did_you_mean
+from ..moments import Group, Moments, choose_precision, row_source
+from ..moments.making import accumulate
+from ..moments.sources import SlicedSource
+from ..progress import progress_bar
+from .alerts import find_alerts
+from .clustering import Clustering, Neurons
+from .correlating import (
+    Correlations,
+    Matrix,
+    Scale,
+    matrix_of_moments,
+    matrix_of_rows,
+    tiles_of_rows,
+)
+from .growing import grow
+from .keeping import identity_of
+from .linking import LINKAGES, Tree, link
+from .planning import Plan, plan_clustering
+
+THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+REPRESENTATIVES = ("random", "medoid")
+
+
+def cluster_neurons(
+    source: Any,
+    thresholds: float | Sequence[float] = THRESHOLDS,
+    *,
+    corpus: Corpus | str | Path | None = None,
+    linkage: str = "average",
+    representative: str = "random",
+    seed: int = 0,
+    layers: Any = "all",
+    units: str = "word",
+    precision: str | None = None,
+    memory: float | str | None = None,
+    progress: bool | None = None,
+    say: Callable[[str], None] | None = None,
+    **reading: Any,
+) -> Clustering:
+    r"""Neurons of all layers of a model that say the same thing (Dalvi et al. 2020).
+
+    Distance :math:`1 - |r|` with Pearson's r over the words, agglomerative clustering with average linkage, cut at
+    thresholds from 0 (copies only) to 1. One tree serves every threshold. Several models are clustered each by itself.
+
+    Parameters
+    ----------
+    source
+        Activations, or a list of them; a dict of arrays ``{"model/layer": units × neurons}``; moments; or models with
+        a ``corpus``.
+    corpus
+        What models are to read; not for activations, arrays and moments.
+    thresholds
+        Where the tree is cut: a cluster's merges all lie at or below.
+    linkage
+        ``average``, ``complete`` or ``single``.
+    representative, seed
+        Which neuron of a cluster is kept: ``random``, drawn with ``seed``, or ``medoid``, the one with the highest mean
+        correlation with all others of the cluster.
+    layers, units, reading
+        As for :func:`lmkin.extract`.
+    precision
+        Of the correlations, ``float32`` or ``float64``; by default what suits the arrays and their width.
+    memory
+        A budget such as ``"8GB"``. Where the matrix of all correlations does not fit, clusters are found in connected
+        components, from tiles: exact, too, up to the highest threshold; one that cannot be reached is left out, and
+        an alert says so.
+    progress, say
+        Show a progress bar; who is told how the work goes.
+    """
+    chosen = _thresholds(thresholds)
+    if linkage not in LINKAGES:
+        raise MeasureError(f"Unknown linkage {linkage!r}. {did_you_mean(str(linkage), LINKAGES)}")
+    if representative not in REPRESENTATIVES:
+        known = did_you_mean(str(representative), REPRESENTATIVES)
+        raise MeasureError(f"A representative is random or medoid; got {representative!r}. {known}")
+    if not is_whole(seed) or seed < 0:
+        raise MeasureError(f"seed is a whole number, 0 or more; got {seed!r:.60}.")
+    options = _Options(chosen, linkage, representative, seed, precision, memory, progress, say)
+    if isinstance(source, Moments):
+        if corpus is not None:
+            raise MeasureError("Moments are sums: no corpus can be added to them.")
+        unused = {"precision": precision} if precision is not None else {}
+        unused |= {} if isinstance(layers, str) and layers == "all" else {"layers": layers}
+        refuse_unused(unused | reading, "Moments are sums that were made before")
+        rows: Any = source
+    else:
+        if corpus is not None and isinstance(source, Mapping):
+            raise MeasureError(
+                "Arrays are rows that were made before: no corpus can be added to them."
+            )
+        rows = row_source(source, corpus, parts=1, layers=layers, units=units, **reading)
+    _require(rows)
+    plans = _plans(rows, options)
+    found: dict[str, Neurons] = {}
+    for name in dict.fromkeys(g.model for g in rows.widths):
+        groups = [g for g in rows.widths if g.model == name]
+        mine = rows
+        if not isinstance(rows, Moments | SlicedSource):  # models that run: sums of one at a time
+            mine = accumulate(
+                rows, groups, keep_parts=False, precision=precision, rows=0, progress=progress
+            )
+        found[name] = _cluster(mine, groups, plans[name], options)
+    limit = min(m.tree.limit for m in found.values())
+    reached = [t for t in chosen if t <= limit]
+    if not reached:
+        raise MeasureError(
+            "Too many neurons hang together for the memory that there is: not even at the lowest threshold can they "
+            "be clustered. Give more memory, or fewer layers."
+        )
+    info = dict(rows.info)
+    attrs = {
+        "units": info.get("units", "row"),
+        "corpus": info.get("corpus", ""),
+        "n": int(rows.n),
+        "alerts": [str(a) for a in find_alerts(found, chosen, reached, int(rows.n), info)],
+        "provenance": {"lmkin": __version__, "source": info},
+    }
+    return Clustering(
+        found, reached, linkage=linkage, representative=representative, seed=seed, attrs=attrs
+    )
+
+
+@dataclass(frozen=True)
+class _Options:
+    """What is the same for all models."""
+
+    thresholds: Sequence[float]
+    linkage: str
+    representative: str
+    seed: int
+    precision: str | None
+    memory: float | str | None
+    progress: bool | None
+    say: Callable[[str], None] | None
+
+
+def _thresholds(given: float | Sequence[float]) -> list[float]:
+    try:
+        numbers = np.unique(np.asarray(given, np.float64).reshape(-1)).tolist()
+    except (TypeError, ValueError):
+        numbers = []
+    if not numbers or not all(0 <= t <= 1 for t in numbers):
+        raise MeasureError(f"Thresholds are numbers from 0 to 1, such as 0.3; got {given!r:.80}.")
+    return [float(t) for t in numbers]
+
+
+def _require(rows: Any) -> None:
+    if rows.n < 3:
+        raise MeasureError(f"Correlations need three rows at least; there are {rows.n}.")
+
+
+def _precision(rows: Any, width: int, options: _Options) -> str:
+    if isinstance(rows, Moments):
+        return str(rows.precision)
+    return choose_precision(options.precision, double=rows.double, width=width)
+
+
+def _plans(rows: Any, options: _Options) -> dict[str, Plan]:
+    """How each model is clustered; an error for one that does not fit, before anything runs."""
+    widths: dict[str, int] = {}
+    for group, width in rows.widths.items():
+        widths[group.model] = widths.get(group.model, 0) + width
+    return {
+        name: plan_clustering(
+            width,
+            rows.n if isinstance(rows, SlicedSource) else None,
+            precision=_precision(rows, width, options),
+            highest=options.thresholds[-1],
+            memory=options.memory,
+        )
+        for name, width in widths.items()
+    }
+
+
+def _cluster(rows: Any, groups: Sequence[Group], plan: Plan, options: _Options) -> Neurons:
+    """The neurons of one model."""
+    widths = [rows.widths[g] for g in groups]
+    layer = np.repeat([g.layer for g in groups], widths)
+    number = np.concatenate([np.arange(w) for w in widths])
+    name, of_moments = groups[0].model, isinstance(rows, Moments)
+    precision = _precision(rows, len(layer), options)
+    if options.say:
+        options.say(f"{name}: {len(layer):,} neurons, {rows.n:,} rows. {plan}")
+    if of_moments:
+        correlations: Correlations
+        correlations, moves = matrix_of_moments(rows, groups)
+    else:
+        scale = Scale(rows, groups, precision)
+        moves = scale.moves
+        _require_moves(moves, name)
+        make = matrix_of_rows if plan.route == "matrix" else tiles_of_rows
+        with progress_bar(
+            "correlations", rows.n, f"{rows.unit}s", show=options.progress
+        ) as advance:
+            correlations = make(scale, advance)
+    _require_moves(moves, name)
+    if isinstance(correlations, Matrix):
+        D = np.subtract(1.0, correlations.R, dtype=np.float64)
+        tree = link(D, linkage=options.linkage)
+        del D
+    else:
+        tree = _grown(correlations, plan.most, options)
+    medoids = {}
+    if options.representative == "medoid":
+        places = np.flatnonzero(moves)
+        medoids = {
+            t: places[_medoids(correlations, tree.labels(t))]
+            for t in options.thresholds
+            if t <= tree.limit
+        }
+    turn = np.random.default_rng(options.seed).permutation(len(layer))
+    identity = identity_of(rows.info.get("manifests", {}).get(name, {}).get("model"))
+    return Neurons(layer, number, moves, tree, turn, medoids, identity)
+
+
+def _require_moves(moves: Any, name: str) -> None:
+    if not moves.any():
+        raise MeasureError(f"All neurons of {name} are constant: there is nothing to cluster.")
+
+
+def _grown(correlations: Correlations, most: int, options: _Options) -> Tree:
+    """The tree up to the highest threshold, from tiles."""
+    n = correlations.n
+    with progress_bar("tiles", n * (n + 1) // 2, "pairs", show=options.progress) as advance:
+        return grow(
+            correlations,
+            options.thresholds[-1],
+            most=most,
+            linkage=options.linkage,
+            say=options.say or (lambda _: None),
+            advance=advance,
+        )
+
+
+def _medoids(correlations: Correlations, labels: Any) -> Any:
+    """Of every cluster the member with the highest mean |r| with all others; of equals the first."""
+    order = np.argsort(labels, kind="stable")
+    found = []
+    for members in np.split(order, np.cumsum(np.bincount(labels))[:-1]):
+        if len(members) < 3:
+            found.append(members[0])
+            continue
+        total = np.zeros(len(members))
+        for start in range(0, len(members), 4096):
+            some = members[start : start + 4096]
+            total[start : start + 4096] = correlations.block(some, members).sum(1, dtype=np.float64)
+        found.append(members[int(np.argmax(total.round(6)))])
+    return np.array(found)

@@ -1,0 +1,97 @@
+"""Which neurons of three encoders, and of an untrained twin, say the same thing; and which layers.
+
+    python studies/redundancy/run.py [--shared FOLDER] [--out FOLDER]
+
+Reads config.json; writes tables and pictures to results/, and the full report, which is not kept in the repository, to
+reports/. Activations are kept in reports/, and not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+HERE = Path(__file__).parent
+
+
+def main() -> None:
+    """Run the study."""
+    import lmkin
+    from lmkin.report import write_redundancy
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    shared = os.environ.get("LMKIN_SHARED", str(HERE.parents[2] / "shared"))
+    parser.add_argument("--shared", default=shared, help="folder with data/ and models/")
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    arguments = parser.parse_args()
+    config = json.loads((HERE / "config.json").read_text())
+    places = {"models": f"{arguments.shared}/models", "data": f"{arguments.shared}/data"}
+    corpus = lmkin.read_corpus(config["corpus"].format(**places))
+    loaded = {
+        name: lmkin.load_model(spec.format(**places), name=name)
+        for name, spec in config["models"].items()
+    }
+    reports = HERE / "reports"
+    acts = [
+        lmkin.extract(model, corpus, out=reports / f"{name.replace(' ', '-')}.acts")
+        for name, model in loaded.items()
+    ]
+    found = lmkin.cluster_neurons(acts, seed=config["seed"], say=print)
+    tables = found.tables()
+    layers = lmkin.layer_redundancy(acts, seed=config["seed"])
+    strips = [
+        lmkin.cluster_strips(
+            model, config["sentence"], found, config["at"], clusters=2, most=8, model=name
+        )
+        for name, model in loaded.items()
+        if not name.startswith("untrained")
+    ]
+    write_redundancy(reports / "all", tables, layers, strips)
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    for name in ("left", "left_by_layer", "spans", "layers"):
+        shutil.copy(reports / "all" / f"{name}.csv", arguments.out)
+    for chart in sorted((reports / "all" / "charts").glob("*.png")):
+        shutil.copy(chart, arguments.out)
+    stability(acts, tables).to_dataframe().to_csv(arguments.out / "halves.csv", float_format="%.4f")
+    print(found, *found.alerts, sep="\n")
+
+
+def stability(acts: list[Any], tables: xr.Dataset) -> xr.Dataset:
+    """The same on two halves of the corpus, every second document each: neurons left, and whether clusters agree."""
+    from sklearn.metrics import adjusted_rand_score
+
+    import lmkin
+
+    thresholds = tables["threshold"].values.tolist()
+    documents = [s.document or str(k) for k, s in enumerate(acts[0].units.corpus)]
+    number = {d: k for k, d in enumerate(dict.fromkeys(documents))}
+    rows = []
+    for each in acts:
+        half = np.array([number[documents[s]] % 2 for s in each.units.sentence])
+        a, b = (
+            lmkin.cluster_neurons(
+                each.select(np.flatnonzero(half == k)), thresholds, progress=False
+            )
+            for k in (0, 1)
+        )
+        for t in thresholds:
+            x, y = a.labels(t), b.labels(t)
+            rows.append([len(a.sizes(t)), len(b.sizes(t)), adjusted_rand_score(x, y)])
+    shaped = np.array(rows).reshape(len(acts), len(thresholds), 3)
+    names = ("left_first", "left_second", "adjusted_rand")
+    return xr.Dataset(
+        {name: (("model", "threshold"), shaped[..., k]) for k, name in enumerate(names)},
+        coords={"model": tables["model"].values, "threshold": thresholds},
+    )
+
+
+if __name__ == "__main__":
+    main()
