@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser lint format bench docs clean
+.PHONY: help demo test coverage browser lint format bench docs clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -13,8 +13,14 @@ help: ## list the commands
 demo: $(VENV)/.demo ## the main job on what comes with lmkin: a report in lmkin-demo/
 	HF_HUB_OFFLINE=1 $(BIN)/lmkin demo
 
+# Every core runs tests; BLAS with threads of its own on top would mostly wait.
+PYTEST := HF_HUB_OFFLINE=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+
 test: $(VENV)/.dev browser ## run the tests
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
+	$(PYTEST)
+
+coverage: $(VENV)/.dev browser ## run the tests, and say which lines they do not reach
+	$(PYTEST) --cov --cov-report=term
 
 # The tests of the report look at it in a real browser. Where there is none, and it can be had without asking
 # anyone, it is installed; where it cannot, those tests are skipped and everything else runs.
@@ -42,6 +48,8 @@ bench: $(VENV)/.dev ## benchmarks: ratios to a floor in the same run
 	HF_HUB_OFFLINE=1 $(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/similarity.py
 	$(BIN)/python benchmarks/attention.py
+	$(BIN)/python benchmarks/dependency.py
+	$(BIN)/python benchmarks/redundancy.py
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html

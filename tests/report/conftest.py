@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,23 @@ _QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+@pytest.fixture
+def checked_charts(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Every piece of every chart is checked against the schema of Vega-Lite; the charts that were."""
+    from lmkin.report import charts, page
+
+    found: list[Any] = []
+
+    def checked(chart: Any) -> Any:
+        found.append(chart)
+        return charts.styled(chart).to_dict(validate=True)
+
+    monkeypatch.setattr(charts, "debug_mode", lambda _: nullcontext())
+    for module in (charts, page):
+        monkeypatch.setattr(module, "specification", checked)
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -236,7 +236,7 @@ def table_of(path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_folder_with_everything(result, tmp_path) -> None:
+def test_folder_with_everything(result, tmp_path, checked_charts) -> None:
     folder = tmp_path / "new" / "out"
     path = write_attention(result, folder, sentence=sentence(), progress=False)
     assert path == folder / "report.html"
@@ -261,6 +261,7 @@ def test_folder_with_everything(result, tmp_path) -> None:
     pair = (folder / "charts" / "heads-pair.svg").read_text("utf-8")
     for word in (*WORDS, "elsewhere"):
         assert pair.count(f">{word}</text>") == (2 if word == "elsewhere" else 4)
+    assert len(checked_charts) > 4
 
 
 def test_a_line_for_every_head(result, tmp_path) -> None:

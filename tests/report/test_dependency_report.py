@@ -195,7 +195,7 @@ def test_lmkin_report_knows_a_decomposition(one, tmp_path) -> None:
     assert (path.parent / "drop_order.csv").exists()
 
 
-def test_folder_with_everything(several, published, tmp_path) -> None:
+def test_folder_with_everything(several, published, tmp_path, checked_charts) -> None:
     data, portfolio = several
     data = data.sel(split=["train", "test"])
     write_dependency(
@@ -233,6 +233,7 @@ def test_folder_with_everything(several, published, tmp_path) -> None:
     write_dependency(tmp_path, data.isel(length=0), charts=False, progress=False)
     assert not (tmp_path / "charts").exists()
     assert not (tmp_path / "drop_order.csv").exists()
+    assert len(checked_charts) > 4
 
 
 def test_without_intervals_splits_chance_and_pairs(tmp_path) -> None:

@@ -179,7 +179,7 @@ def test_strips_name_their_neurons() -> None:
     assert farthest([strip * 0]) == 1
 
 
-def test_folder_with_everything(tables, layers, tmp_path) -> None:
+def test_folder_with_everything(tables, layers, tmp_path, checked_charts) -> None:
     (tmp_path / "charts").mkdir()
     for name in ("notes.txt", "charts/mine.png", "clustering.safetensors"):
         (tmp_path / name).write_text("mine")
@@ -249,6 +249,7 @@ def test_folder_with_everything(tables, layers, tmp_path) -> None:
         "spans.csv", "report.html",
     }  # fmt: skip
     assert [p.name for p in (tmp_path / "charts").iterdir()] == ["mine.png"]
+    assert len(checked_charts) > 4
 
 
 def test_lmkin_report_knows_a_clustering(clustering, layers, tmp_path) -> None:
