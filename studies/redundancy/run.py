@@ -58,10 +58,28 @@ def main() -> None:
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in ("left", "left_by_layer", "spans", "layers"):
         shutil.copy(reports / "all" / f"{name}.csv", arguments.out)
-    for chart in sorted((reports / "all" / "charts").glob("*.png")):
-        shutil.copy(chart, arguments.out)
+    for chart in config["charts"]:
+        shutil.copy(reports / "all" / "charts" / f"redundancy-{chart}.png", arguments.out)
     stability(acts, tables).to_dataframe().to_csv(arguments.out / "halves.csv", float_format="%.4f")
+    same_number(found).to_dataframe().to_csv(arguments.out / "same_neuron.csv", float_format="%.4f")
     print(found, *found.alerts, sep="\n")
+
+
+def same_number(found: Any) -> xr.Dataset:
+    """Clusters of two neurons or more; and the share of them whose neurons have one number, in different layers."""
+    counts = np.zeros((len(found.models), len(found.thresholds)), int)
+    same = np.full(counts.shape, np.nan)
+    for i, name in enumerate(found.models):
+        for k, t in enumerate(found.thresholds):
+            several = [m for m in found.members(t, name) if len(m) > 1]
+            counts[i, k] = len(several)
+            if several:
+                same[i, k] = np.mean([len({neuron for _, neuron in m}) == 1 for m in several])
+    dims = ("model", "threshold")
+    return xr.Dataset(
+        {"clusters": (dims, counts), "same_number": (dims, same)},
+        coords={"model": found.models, "threshold": list(found.thresholds)},
+    )
 
 
 def stability(acts: list[Any], tables: xr.Dataset) -> xr.Dataset:
