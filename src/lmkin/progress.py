@@ -53,7 +53,7 @@ def _live_bar(
         def render(self, task: Task) -> Text:
             elapsed = task.elapsed or 0
             speed = (task.completed - done) / elapsed if elapsed > 0.2 else 0
-            return Text(f"{speed:,.0f} {unit}/s" if speed else f"– {unit}/s")
+            return Text(f"{speed:,.{1 if speed < 10 else 0}f} {unit}/s" if speed else f"– {unit}/s")
 
     bar = Progress(
         TextColumn("{task.description}"),
@@ -85,7 +85,7 @@ def _plain_lines(what: str, total: int, unit: str, done: int) -> Callable[[int],
         speed = (count - done) / (now - begun)
         left = (total - count) / speed if speed else 0
         sys.stderr.write(
-            f"{what}: {count:,} of {total:,} {unit}, {speed:,.0f} {unit}/s, {left:,.0f} s left\n"
+            f"{what}: {count:,} of {total:,} {unit}, {speed:,.{1 if speed < 10 else 0}f} {unit}/s, {left:,.0f} s left\n"
         )
         sys.stderr.flush()
 

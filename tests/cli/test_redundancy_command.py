@@ -635,3 +635,28 @@ def test_goes_on_inside_a_model_after_a_kill(
     assert going_on is not None
     assert 3 <= int(going_on[1]) < int(going_on[2])
     assert (out / "report.html").exists()
+
+
+def test_thresholds_that_are_nearly_the_same_have_their_own_masks(
+    models: list[Path], tmp_path: Path
+) -> None:
+    arguments = ["--keep-at", "0.3,0.3000001", "--no-layer-maps", "--no-charts", "-o", tmp_path]
+    assert call("redundancy", models[0], *COMMON, *arguments) == 0
+    assert len(list((tmp_path / "keep").glob("*.safetensors"))) == 2
+    members = pd.read_csv(tmp_path / "members.csv")
+    assert sorted(members["threshold"].unique()) == [0.3, 0.3000001]
+
+
+def test_the_ridge_of_the_maps(
+    models: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("1e-6", "validation"):
+        out = tmp_path / name
+        assert call("redundancy", models[0], *FEW, "--no-charts", "--ridge", name, "-o", out) == 0
+    one, other = (
+        lmkin.load_result(tmp_path / n / "layers.nc")["r2"] for n in ("1e-6", "validation")
+    )
+    assert not np.allclose(one.values[0, 1:], other.values[0, 1:], atol=1e-6)
+    said(capsys)
+    assert call("redundancy", models[0], *FEW, "--ridge", "much", "-o", tmp_path / "x") == 1
+    assert "ridge" in said(capsys)

@@ -322,3 +322,42 @@ def test_distances_that_are_not_symmetric_are_refused() -> None:
     D = np.array([[0.0, 1.0, 3.0], [3.0, 0.0, 1.0], [1.0, 3.0, 0.0]])
     with pytest.raises(lmkin.MeasureError, match="symmetric"):
         link(D)
+
+
+@pytest.mark.usefixtures("small_tiles")
+@pytest.mark.parametrize("method", ["average", "complete", "single"])
+def test_a_cluster_larger_than_a_tile_is_looked_at_in_strips(method: str) -> None:
+    """Forty copies are one cluster at once: no block is ever larger than a tile, whatever merges."""
+    random = np.random.default_rng(5)
+    owner = np.concatenate([np.zeros(40, int), np.repeat([1, 2], 25), np.arange(3, 33)])
+    X = random.standard_normal((80, 33))[:, owner] + 0.1 * random.standard_normal((80, 120))
+    X += 0.7 * random.standard_normal((80, 1))
+    source = sources(X)["tiles"]
+    seen: list[int] = []
+
+    class Watched:
+        n = source.n
+
+        def block(self, rows: Any, columns: Any) -> Any:
+            seen.append(max(len(rows), len(columns)))
+            return source.block(rows, columns)
+
+        def signs(self, first: Any, second: Any) -> Any:
+            return source.signs(first, second)
+
+    tree = growing.grow(Watched(), 0.8, most=70, linkage=method)
+    assert max(seen) <= growing.TILE
+    Z = naive.tree(naive.distances(X), method)
+    assert tree.limit > 0.1
+    for t in naive.cuts(Z, tree.limit):
+        assert np.array_equal(tree.labels(t), naive.partition(Z, t))
+
+
+def test_thresholds_that_were_asked_for_are_tried() -> None:
+    """Nothing above 0.2 fits, and 0.2 itself does: bisection alone would miss it."""
+    random = np.random.default_rng(0)
+    X = random.standard_normal((200, 40)) + 1.75 * random.standard_normal((200, 1))
+    source = sources(X)["tiles"]
+    least = float(naive.tree(naive.distances(X))[0, 2])
+    stops = (least * 0.999, 0.9)
+    assert growing.grow(source, 0.9, most=2, stops=stops).limit >= stops[0]

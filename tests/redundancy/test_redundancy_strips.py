@@ -18,8 +18,10 @@ def by_hand(acts: lmkin.Activations, layer: int, neuron: int) -> Any:
     return (line - line.mean()) / line.std()
 
 
-def assert_strips(found: Any, acts: lmkin.Activations, clustering: Any, t: float) -> None:
-    """Every row: its neuron, standardized, turned to its representative; members in their order."""
+def assert_strips(
+    found: Any, acts: lmkin.Activations, clustering: Any, t: float, whole: lmkin.Activations
+) -> None:
+    """Every row: its neuron, standardized, turned to its representative as in the corpus; members in their order."""
     members, chosen = clustering.members(t), clustering.representatives(t)
     assert found.text.values.tolist() == list(acts.units.texts)
     lead: dict[int, Any] = {}
@@ -30,9 +32,9 @@ def assert_strips(found: Any, acts: lmkin.Activations, clustering: Any, t: float
         expected = by_hand(acts, *place)
         if cluster not in lead:
             assert place == chosen[cluster]
-            lead[cluster] = expected
+            lead[cluster] = by_hand(whole, *place)
             assert int(row.sign) == 1
-        sign = -1 if expected @ lead[cluster] < 0 else 1
+        sign = -1 if by_hand(whole, *place) @ lead[cluster] < 0 else 1
         assert int(row.sign) == sign
         assert row.activation.values == pytest.approx(sign * expected, abs=1e-5)
         assert int(row["size"]) == len(members[cluster])
@@ -42,18 +44,20 @@ def assert_strips(found: Any, acts: lmkin.Activations, clustering: Any, t: float
         assert places[1:] == rest[: len(places) - 1]
 
 
-def test_a_sentence_of_your_own(bert: lmkin.LanguageModel, clustered: lmkin.Clustering) -> None:
+def test_a_sentence_of_your_own(
+    bert: lmkin.LanguageModel, acts: lmkin.Activations, clustered: lmkin.Clustering
+) -> None:
     words = TEXT.split()
     spans, at = [], 0
     for word in words:
         spans.append((at, at + len(word)))
         at += len(word) + 1
     corpus = lmkin.Corpus([lmkin.Sentence(TEXT, tuple(spans), id="x")], name="x")
-    acts = lmkin.extract(bert, corpus, progress=False)
+    mine = lmkin.extract(bert, corpus, progress=False)
     for sentence in (TEXT, corpus[0], f"  {TEXT.replace(' ', '   ')} "):
         found = lmkin.cluster_strips(bert, sentence, clustered, 0.7)
         assert found.text.values.tolist() == words
-        assert_strips(found, acts, clustered, 0.7)
+        assert_strips(found, mine, clustered, 0.7, acts)
         assert found.attrs == {"model": "bert", "threshold": 0.7}
         assert found.activation.dims == ("row", "word")
 
@@ -63,7 +67,7 @@ def test_a_sentence_of_the_corpus(acts: lmkin.Activations, clustered: lmkin.Clus
         mine = acts.select(np.flatnonzero(acts.units.sentence == number))
         found = lmkin.cluster_strips(acts, number, clustered, 0.8, clusters=2, most=30)
         assert found.sizes["word"] == len(acts.units.corpus[number].words)
-        assert_strips(found, mine, clustered, 0.8)
+        assert_strips(found, mine, clustered, 0.8, acts)
 
 
 def test_the_same_from_model_and_activations(
@@ -105,7 +109,9 @@ def test_clusters_by_number(acts: lmkin.Activations, clustered: lmkin.Clustering
     alone = int(np.flatnonzero(clustered.sizes(0.5) == 1)[0])
     found = lmkin.cluster_strips(acts, 1, clustered, 0.5, clusters=[alone, 0])
     assert list(dict.fromkeys(found.cluster.values.tolist())) == [alone, 0]
-    assert_strips(found, acts.select(np.flatnonzero(acts.units.sentence == 1)), clustered, 0.5)
+    assert_strips(
+        found, acts.select(np.flatnonzero(acts.units.sentence == 1)), clustered, 0.5, acts
+    )
     again = lmkin.cluster_strips(acts, 1, clustered, 0.5, clusters=np.array([alone, 0]))
     assert again.equals(found)
 
@@ -129,7 +135,7 @@ def test_how_many_neurons(most: int, acts: lmkin.Activations, clustered: lmkin.C
 def test_medoids_lead(acts: lmkin.Activations) -> None:
     found = lmkin.cluster_neurons(acts, [0.5, 0.8], representative="medoid", progress=False)
     strips = lmkin.cluster_strips(acts, 1, found, 0.8)
-    assert_strips(strips, acts.select(np.flatnonzero(acts.units.sentence == 1)), found, 0.8)
+    assert_strips(strips, acts.select(np.flatnonzero(acts.units.sentence == 1)), found, 0.8, acts)
 
 
 def test_of_several_models_one_is_named(
@@ -269,6 +275,45 @@ def test_another_model_is_refused(
 
 
 def test_a_model_that_lacks_the_neuron(acts: lmkin.Activations) -> None:
-    wide = lmkin.cluster_neurons({"m/0": naive.planted(50, [40], 0.2, 0)[0]}, 0.9, progress=False)
+    wide = lmkin.cluster_neurons(
+        {"bert/0": naive.planted(50, [40], 0.2, 0)[0]}, 0.9, progress=False
+    )
     with pytest.raises(lmkin.MeasureError, match="is it the model that was clustered"):
         lmkin.cluster_strips(acts, 1, wide, 0.9, most=40)
+
+
+def test_signs_are_known_where_clusters_were_asked_for(
+    acts: lmkin.Activations, clustered: lmkin.Clustering
+) -> None:
+    with pytest.raises(lmkin.MeasureError, match="ask for it in thresholds"):
+        lmkin.cluster_strips(acts, 1, clustered, 0.65)
+
+
+@pytest.mark.parametrize("route", ["matrix", "tiles", "moments"])
+def test_signs_are_those_of_the_correlations(
+    route: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    from lmkin.redundancy import grouping
+    from lmkin.redundancy.planning import Plan
+
+    X = naive.planted(90, [7, 5, 9, 4], 0.4, 3)[0]
+    X = X * np.where(np.arange(X.shape[1]) % 3 == 0, -2.0, 1.0)
+    X[:, 2] = 1.5
+    arrays: Any = {"m/0": X[:, :11], "m/1": X[:, 11:]}
+    if route == "tiles":
+        monkeypatch.setattr(grouping, "plan_clustering", lambda *_, **__: Plan("tiles", 1, 999))
+    found = lmkin.cluster_neurons(
+        lmkin.moments(arrays) if route == "moments" else arrays, [0.1, 0.5], progress=False
+    )
+    found.save(tmp_path / "x")
+    both = 0
+    for each in (found, lmkin.Clustering.load(tmp_path / "x")):
+        for t in (0.1, 0.5):
+            chosen, signs = each.representatives(t), each.signs(t)
+            for cluster, members in zip(chosen, each.members(t), strict=True):
+                lead = arrays[f"m/{cluster[0]}"][:, cluster[1]]
+                for layer, neuron in members:
+                    r = np.corrcoef(lead, arrays[f"m/{layer}"][:, neuron])[0, 1]
+                    assert signs[layer, neuron] == np.sign(r)
+                    both += r < 0
+    assert both > 8

@@ -97,3 +97,11 @@ def given_flags(context: typer.Context, names: Iterable[str]) -> list[str]:
     flags = {p.name: p.opts[0] for p in context.command.params}
     found = [n for n in names if getattr(context.get_parameter_source(n), "name", "") != "DEFAULT"]
     return [flags[n] for n in found]
+
+
+def ridge_of(text: str) -> str | float:
+    """A number, or the word that was given."""
+    try:
+        return float(text)
+    except ValueError:
+        return text

@@ -43,6 +43,8 @@ class Neurons:
     medoids: dict[float, IntArray] = field(default_factory=dict)
     """By threshold: the member nearest to all others of each cluster; empty where not asked for."""
     identity: str | None = None
+    signs: dict[float, NDArray[np.int8]] = field(default_factory=dict)
+    """By threshold: whether each neuron runs with (1) or against (-1) the one that stands for it."""
 
     def labels(self, threshold: float) -> IntArray:
         """Clusters by number; -1 for constant neurons."""
@@ -135,7 +137,11 @@ class Clustering:
     def _known(self, threshold: float, model: str | None) -> tuple[Neurons, float]:
         """The threshold as it was asked for, where it differs in its last digits only."""
         neurons = self.of(model)
-        if not isinstance(threshold, Real) or np.isnan(float(threshold)):
+        if (
+            not isinstance(threshold, Real)
+            or isinstance(threshold, bool)
+            or not 0 <= float(threshold) <= 1
+        ):
             raise MeasureError(
                 f"A threshold is a number from 0 to 1, such as 0.3; got {threshold!r:.60}."
             )
@@ -172,6 +178,17 @@ class Clustering:
         return list(
             zip(neurons.layer[chosen].tolist(), neurons.number[chosen].tolist(), strict=True)
         )
+
+    def signs(self, threshold: float, model: str | None = None) -> dict[tuple[int, int], int]:
+        """Whether each neuron, (layer, neuron), runs with (1) or against (-1) the one that stands for its cluster."""
+        neurons, exact = self._known(threshold, model)
+        if exact not in neurons.signs:
+            raise MeasureError(
+                f"Signs are known at the thresholds {', '.join(f'{t:g}' for t in self.thresholds)}; for {exact:g}, ask "
+                f"for it in thresholds=."
+            )
+        places = zip(neurons.layer.tolist(), neurons.number.tolist(), strict=True)
+        return dict(zip(places, neurons.signs[exact].tolist(), strict=True))
 
     def keep(self, threshold: float, model: str | None = None) -> Keep:
         """The representatives as a mask for every layer, with a hash; to be saved, and applied to activations."""
@@ -222,12 +239,13 @@ class Clustering:
                 "layer": m.layer, "number": m.number, "moves": m.moves.astype(np.uint8), "turn": m.turn,
                 "first": tree.first, "second": tree.second, "height": tree.height,
                 **{f"medoid/{i}": m.medoids[t] for i, t in enumerate(self.thresholds) if m.medoids},
+                **{f"sign/{i}": m.signs[t] for i, t in enumerate(self.thresholds)},
             }  # fmt: skip
             tensors |= {f"{k}/{n}": np.ascontiguousarray(a) for n, a in mine.items()}
             about[name] = {
                 "identity": m.identity,
                 "limit": tree.limit if np.isfinite(tree.limit) else None,
-                "keep": {f"{t:g}": self.keep(t, name).hash for t in self.thresholds},
+                "keep": {f"{t:.12g}": self.keep(t, name).hash for t in self.thresholds},
                 "medoids": bool(m.medoids),
             }
         text = {
@@ -267,9 +285,10 @@ class Clustering:
                 if about["medoids"]
                 else {}
             )
+            signs = {t: mine[f"sign/{i}"] for i, t in enumerate(thresholds)}
             models[name] = Neurons(
-                mine["layer"], mine["number"], moves, tree, mine["turn"], medoids, about["identity"]
-            )
+                mine["layer"], mine["number"], moves, tree, mine["turn"], medoids, about["identity"], signs
+            )  # fmt: skip
         return Clustering(
             models, thresholds, linkage=text["linkage"], representative=text["representative"],
             seed=text["seed"], attrs=text["attrs"],

@@ -20,6 +20,8 @@ ROUNDING = {"float32": 1e-6, "float64": 1e-12}
 """Two neurons whose correlation is nearer to 1 than this are copies of each other: their distance is 0."""
 _CONSTANT = {"float32": 16 * np.finfo(np.float32).eps, "float64": 16 * np.finfo(np.float64).eps}
 """A neuron that moves by less than this share of its mean does not move."""
+_DEAD = 1e-12
+"""A neuron that moves by less than this share of what its layer's neurons move by is dead."""
 _BLOCK = 512
 Array = NDArray[Any]
 BoolArray = NDArray[np.bool_]
@@ -34,13 +36,26 @@ class Correlations(Protocol):
     def block(self, rows: Any, columns: Any) -> Array:
         """|r| of some neurons with some, by their numbers."""
 
+    def signs(self, first: IntArray, second: IntArray) -> NDArray[np.int8]:
+        """Whether neurons run with each other (1) or against (-1), pair by pair."""
+
 
 class Matrix:
     """All of them at once."""
 
-    def __init__(self, absolute: Array):
+    def __init__(self, absolute: Array, negative: Array | None = None):
         self.R = absolute
         self.n = len(absolute)
+        self.negative = negative
+        """A bit for each pair in the upper half: which run against each other."""
+
+    def signs(self, first: IntArray, second: IntArray) -> NDArray[np.int8]:
+        """Of each pair."""
+        if self.negative is None:
+            return np.ones(len(first), np.int8)
+        low, high = np.minimum(first, second), np.maximum(first, second)
+        bits = (self.negative[low, high >> 3] >> (7 - (high & 7)).astype(np.uint8)) & 1
+        return np.where(bits == 1, -1, 1).astype(np.int8)
 
     def block(self, rows: Any, columns: Any) -> Array:
         """|r| of some neurons with some."""
@@ -55,6 +70,15 @@ class Tiles:
         self.Z = Z
         self.n = len(Z)
 
+    def signs(self, first: IntArray, second: IntArray) -> NDArray[np.int8]:
+        """Of each pair."""
+        found = np.ones(len(first), np.int8)
+        for start in range(0, len(first), _BLOCK):
+            some = slice(start, start + _BLOCK)
+            products = np.einsum("ij,ij->i", self.Z[first[some]], self.Z[second[some]])
+            found[some][products < 0] = -1
+        return found
+
     def block(self, rows: Any, columns: Any) -> Array:
         """|r| of some neurons with some."""
         found: Array = self.Z[rows] @ self.Z[columns].T
@@ -66,6 +90,12 @@ def clean(R: Array, rounding: float) -> Array:
     np.abs(R, out=R)
     R[rounding > 1 - R] = 1
     return R
+
+
+def moving(mean: Array, spread: Array, precision: str) -> BoolArray:
+    """Which neurons of a layer move: by more than rounding of their mean, and next to nothing beside the others."""
+    others = float(np.median(spread[spread > 0])) if (spread > 0).any() else 0.0
+    return np.asarray((spread > _CONSTANT[precision] * np.abs(mean)) & (spread > _DEAD * others))
 
 
 class Scale:
@@ -89,11 +119,13 @@ class Scale:
         for group, (mean, spread) in zip(self.groups, found, strict=True):
             if not np.isfinite(mean).all() or not np.isfinite(spread).all():
                 raise MomentsError(
-                    f"{group} holds NaN or infinite values. Leave those rows out of all groups."
+                    f"{group} holds NaN or infinite values, or values too large to be squared. Leave those rows out "
+                    f"of all groups, or divide them by a constant."
                 )
         self.mean = np.concatenate([mean for mean, _ in found])
         spread = np.concatenate([spread for _, spread in found])
-        self.moves: BoolArray = spread > _CONSTANT[precision] * np.abs(self.mean)
+        parts = [moving(m, s, precision) for m, s in found]
+        self.moves: BoolArray = np.concatenate(parts)
         """Which neurons are not constant."""
         self.spread = np.where(self.moves, spread, np.inf)
 
@@ -132,14 +164,18 @@ def matrix_of_rows(scale: Scale, advance: Callable[[int], None] = lambda _: None
     for _, Z in scale.chunks(advance):
         Z = Z if every else np.ascontiguousarray(Z[:, scale.moves])
         C = add(1.0, Z.T, beta=1.0, c=C, lower=1, overwrite_c=1)
-    return Matrix(_finished(C.T, ROUNDING[str(scale.dtype)]))
+    return _finished(C.T, ROUNDING[str(scale.dtype)])
 
 
 def matrix_of_moments(moments: Any, groups: Sequence[Group]) -> tuple[Matrix, BoolArray]:
     """Every correlation of the neurons that move, and which do, from sums."""
     found = moments.snapshot()
     numbers = [moments.layout.find(g) for g in groups]
-    alive = [np.asarray(to_numpy(found.inverse_spread(i))) > 0 for i in numbers]
+    alive = [
+        (np.asarray(to_numpy(found.inverse_spread(i))) > 0)
+        & moving(to_numpy(found.mean(i)), to_numpy(found.std(i)), str(moments.precision))
+        for i in numbers
+    ]
     edges = np.cumsum([0, *(int(a.sum()) for a in alive)]).tolist()
     precision = str(moments.precision)
     R = np.zeros((edges[-1], edges[-1]), precision)
@@ -147,16 +183,18 @@ def matrix_of_moments(moments: Any, groups: Sequence[Group]) -> tuple[Matrix, Bo
         for m in range(k, len(numbers)):
             block = to_numpy(found.corr(i, numbers[m]))[np.ix_(alive[k], alive[m])]
             R[edges[k] : edges[k + 1], edges[m] : edges[m + 1]] = block
-    return Matrix(_finished(R, ROUNDING[precision])), np.concatenate(alive)
+    return _finished(R, ROUNDING[precision]), np.concatenate(alive)
 
 
-def _finished(U: Array, rounding: float) -> Array:
-    """From products in the upper half to absolute correlations in both, in place."""
+def _finished(U: Array, rounding: float) -> Matrix:
+    """From products in the upper half to absolute correlations in both, in place, and their signs."""
     inverse = 1 / np.sqrt(np.diagonal(U).astype(np.float64))
+    negative = np.zeros((len(U), -(-len(U) // 8)), np.uint8)
 
     def finish(start: int) -> None:
         rows = slice(start, start + _BLOCK)
         block = U[rows, start:]
+        negative[rows] = np.packbits(U[rows] < 0, axis=1)  # below the diagonal it means nothing
         block *= inverse[rows, None].astype(U.dtype)
         block *= inverse[start:].astype(U.dtype)
         clean(block, rounding)
@@ -167,7 +205,7 @@ def _finished(U: Array, rounding: float) -> Array:
     with workers() as run:
         run(finish, range(0, len(U), _BLOCK))
     np.fill_diagonal(U, 1)
-    return U
+    return Matrix(U, negative)
 
 
 def tiles_of_rows(scale: Scale, advance: Callable[[int], None] = lambda _: None) -> Tiles:

@@ -216,17 +216,20 @@ def _cluster(rows: Any, groups: Sequence[Group], plan: Plan, options: _Options) 
         del D
     else:
         tree = _grown(correlations, plan.most, options)
+    places = np.flatnonzero(moves)
+    reached = [t for t in options.thresholds if t <= tree.limit]
     medoids = {}
     if options.representative == "medoid":
-        places = np.flatnonzero(moves)
-        medoids = {
-            t: places[_medoids(correlations, tree.labels(t))]
-            for t in options.thresholds
-            if t <= tree.limit
-        }
+        medoids = {t: places[_medoids(correlations, tree.labels(t))] for t in reached}
     turn = np.random.default_rng(options.seed).permutation(len(layer))
     identity = identity_of(rows.info.get("manifests", {}).get(name, {}).get("model"))
-    return Neurons(layer, number, moves, tree, turn, medoids, identity)
+    found = Neurons(layer, number, moves, tree, turn, medoids, identity)
+    order = np.cumsum(moves) - 1
+    for t in reached:
+        mine = found.representatives(t)[found.labels(t)[places]]
+        found.signs[t] = np.ones(len(layer), np.int8)
+        found.signs[t][places] = correlations.signs(np.arange(len(places)), order[mine])
+    return found
 
 
 def _require_moves(moves: Any, name: str) -> None:
@@ -243,6 +246,7 @@ def _grown(correlations: Correlations, most: int, options: _Options) -> Tree:
             options.thresholds[-1],
             most=most,
             linkage=options.linkage,
+            stops=options.thresholds,
             say=options.say or (lambda _: None),
             advance=advance,
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,12 +43,16 @@ class _Clusters:
         return np.diff(self.start)
 
     def runs(self, clusters: IntArray | None = None) -> Iterator[IntArray]:
-        """Numbers of clusters, one run after another, each of about a tile of neurons."""
+        """Numbers of clusters, one run after another, each of a tile of neurons at most, or of one larger cluster."""
         numbers = np.arange(len(self)) if clusters is None else clusters
-        if not len(numbers):
-            return
-        tile = (np.cumsum(self.sizes[numbers]) - 1) // TILE
-        yield from np.split(numbers, np.flatnonzero(np.diff(tile)) + 1)
+        edges, filled = [], 0
+        for k, size in enumerate(self.sizes[numbers].tolist()):
+            if filled and filled + size > TILE:
+                edges.append(k)
+                filled = 0
+            filled += size
+        if len(numbers):
+            yield from np.split(numbers, edges)
 
     def members(self, clusters: IntArray) -> IntArray:
         """Their neurons, cluster after cluster."""
@@ -68,18 +72,39 @@ def between(
 
     Of a cluster with itself it means nothing.
     """
-    block = correlations.block(clusters.members(rows), clusters.members(columns))
-    for axis, some in ((0, rows), (1, columns)):
-        sizes = clusters.sizes[some]
-        if (sizes > 1).any():
-            starts = np.cumsum(sizes) - sizes
+    if len(clusters) == correlations.n:  # each neuron is alone
+        return correlations.block(clusters.members(rows), clusters.members(columns))
+    found = np.full((len(rows), len(columns)), -np.inf if linkage == "single" else np.inf)
+    if rows is columns and len(rows) == 1:
+        return found  # one cluster with itself
+    if linkage == "average":
+        found[:] = 0.0
+    for r, members, starts in _strips(clusters, rows):
+        for c, others, firsts in _strips(clusters, columns):
+            block = correlations.block(members, others)
+            place = (slice(r, r + len(starts)), slice(c, c + len(firsts)))
             if linkage == "average":
-                block = np.add.reduceat(block, starts, axis=axis, dtype=np.float64)
-                block /= sizes[:, None] if axis == 0 else sizes[None, :]
+                block = np.add.reduceat(block, starts, axis=0, dtype=np.float64)
+                found[place] += np.add.reduceat(block, firsts, axis=1)
             else:
                 extreme = np.minimum if linkage == "complete" else np.maximum
-                block = extreme.reduceat(block, starts, axis=axis)
-    return block
+                block = extreme.reduceat(extreme.reduceat(block, starts, axis=0), firsts, axis=1)
+                extreme(found[place], block, out=found[place])
+    if linkage == "average":
+        found /= clusters.sizes[rows][:, None]
+        found /= clusters.sizes[columns][None, :]
+    return found
+
+
+def _strips(clusters: _Clusters, some: IntArray) -> Iterator[tuple[int, IntArray, IntArray]]:
+    """Members of some clusters, a tile at a time: the first cluster's place, the neurons, where each cluster begins."""
+    ends = np.cumsum(clusters.sizes[some])
+    members = clusters.members(some)
+    for start in range(0, len(members), TILE):
+        stop = min(start + TILE, len(members))
+        first = int(np.searchsorted(ends, start, side="right"))
+        inside = ends[(ends > start) & (ends < stop)] - start
+        yield first, members[start:stop], np.concatenate([[0], inside]).astype(np.int64)
 
 
 def components(
@@ -115,6 +140,7 @@ def grow(
     *,
     most: int,
     linkage: str = "average",
+    stops: Sequence[float] = (),
     say: Callable[[str], None] = lambda _: None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Tree:
@@ -122,7 +148,8 @@ def grow(
 
     These linkages never merge across connected components of :math:`\{d \le t\}` below t, so a matrix is needed of
     each component only. Where one is too large, a lower threshold comes first: what merges below it is one cluster
-    then, of which only the distances to others are kept, and fewer clusters remain to be connected.
+    then, of which only the distances to others are kept, and fewer clusters remain to be connected. ``stops`` are
+    thresholds that are of use by themselves: they are tried first.
     """
     n = correlations.n
     merges: list[tuple[IntArray, IntArray, FloatArray]] = []
@@ -133,8 +160,9 @@ def grow(
         found = components(correlations, clusters, goal, linkage, advance)
         _, sizes = np.unique(found, return_counts=True)
         if sizes.max() > most:
-            lower = (max(done, 0.0) + goal) / 2
-            if goal - max(done, 0.0) < _LEAST_STEP:
+            asked = [t for t in stops if done < t < goal]
+            lower = asked[len(asked) // 2] if asked else (max(done, 0.0) + goal) / 2
+            if not asked and goal - max(done, 0.0) < _LEAST_STEP:
                 break
             say(
                 f"At {goal:.3f}, {sizes.max():,} clusters hang together, and a matrix of them would not fit: first "

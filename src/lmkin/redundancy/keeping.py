@@ -103,7 +103,8 @@ class Keep:
     def require(self, rows: Activations) -> None:
         """An error for activations of another model."""
         identity, name = identity_of(rows.manifest.get("model")), rows.name
-        if self.identity is not None and identity is not None and identity != self.identity:
+        known = self.identity is not None and identity is not None
+        if (identity != self.identity) if known else (name != self.model):
             raise MeasureError(
                 f"These neurons were chosen in {self.model!r}, and the activations are of another model "
                 f"({name!r}: other weights, or another way of loading them). Cluster that model's own neurons."

@@ -27,6 +27,8 @@ from ..moments.sources import SlicedSource
 from ..progress import progress_bar
 from ..results import average_similarity
 
+_ROWS_A_NEURON = 20
+"""With fewer rows to fit on, the ridge is chosen on validation rows."""
 _PARTS = ("", "_se", "_low", "_high")
 
 
@@ -61,7 +63,8 @@ def layer_redundancy(
     layers, units, reading
         As for :func:`lmkin.extract`.
     ridge
-        As for :func:`lmkin.decompose`.
+        As for :func:`lmkin.decompose`; but ``"auto"`` is the best on validation rows where there are fewer than 20 rows
+        a neuron to fit on, for a map would learn them by heart.
     seed
         For the words that maps are fitted on (0.8) and scored on (0.1; the rest may choose the ridge).
     memory
@@ -91,6 +94,7 @@ def layer_redundancy(
     by_model: dict[str, list[Group]] = {}
     for group in rows.widths:
         by_model.setdefault(group.model, []).append(group)
+    by_model = {name: sorted(groups, key=lambda g: g.layer) for name, groups in by_model.items()}
     for name, groups in by_model.items():
         if len(groups) < 2:
             raise MeasureError(
@@ -159,7 +163,13 @@ def _known(reading: dict[str, Any]) -> dict[str, Any]:
 
 def _split(rows: SlicedSource, seed: int) -> dict[str, Any]:
     """Rows to fit on and to score on, by whole documents or sentences where they are known."""
-    made = make_split(rows.n, seed=seed, parts=1, starts=starts_of(rows))
+    try:
+        made = make_split(rows.n, seed=seed, parts=1, starts=starts_of(rows))
+    except MeasureError:
+        raise MeasureError(
+            f"{rows.n} {rows.unit}s are too few to fit maps between layers on some and score them on others. Take more "
+            f"text; or leave the maps out (on the command line --no-layer-maps)."
+        ) from None
     return {name: made.rows(name) for name in made.parts}
 
 
@@ -204,9 +214,12 @@ def _map(
 ) -> dict[str, float]:
     """R² of a layer by the one before, on test rows; an alert of a kind that is new goes to ``alerts``."""
     pair = {f"layer {g.layer}": rows.arrays[g] for g in (before, after)}
+    few = len(split["train"]) < _ROWS_A_NEURON * rows.widths[before]
+    ridge = "validation" if few and settings["ridge"] == "auto" else settings["ridge"]
     found = decompose(
-        pair, split=split, intervals=settings["parts"] > 1, null=False, progress=False, **settings
-    )
+        pair, split=split, intervals=settings["parts"] > 1, null=False, progress=False,
+        **settings | {"ridge": ridge},
+    )  # fmt: skip
     known = {a.partition(":")[0] for a in alerts}
     alerts += [a for a in found.alerts if a.partition(":")[0] not in known | {"repeats"}]
     basis, target = pair

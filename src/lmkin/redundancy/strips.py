@@ -50,8 +50,8 @@ def cluster_strips(
     Returns
     -------
     ``activation`` (row, word), each neuron with mean 0 and deviation 1 over the words of the sentence, turned round
-    where it runs against its representative (``sign`` -1); ``cluster``, ``layer`` and ``neuron`` of each row; ``size``
-    of its cluster.
+    where, over the corpus, it runs against its representative (``sign`` -1); ``cluster``, ``layer`` and ``neuron`` of
+    each row; ``size`` of its cluster.
     """
     if not isinstance(clustering, Clustering):
         raise MeasureError(
@@ -66,16 +66,14 @@ def cluster_strips(
     if len(acts) < 2:
         raise MeasureError("A strip needs two words at least; the sentence has fewer.")
     first = dict(enumerate(clustering.representatives(threshold, model)))
+    runs = clustering.signs(threshold, model)
     rows: list[dict[str, Any]] = []
     values = []
     for cluster in chosen:
         order = [first[cluster], *(m for m in members[cluster] if m != first[cluster])]
-        lead = None
         for layer, neuron in order[:most]:
-            line = _standardized(_column(acts, layer, neuron))
-            lead = line if lead is None else lead
-            sign = -1 if float(line @ lead) < 0 else 1
-            values.append(sign * line)
+            sign = runs[layer, neuron]
+            values.append(sign * _standardized(_column(acts, layer, neuron)))
             rows.append(
                 {
                     "cluster": cluster,

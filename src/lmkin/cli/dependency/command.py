@@ -44,7 +44,7 @@ from ..options import (
     out_option,
 )
 from ..output import format_seconds, print_json, print_table, say, say_warning, set_verbosity
-from ..sources import read_models
+from ..sources import read_models, ridge_of
 from .published import compare_published
 from .reading import (
     check_comparison,
@@ -54,7 +54,6 @@ from .reading import (
     reference,
     refuse_reading,
     require_two,
-    ridge_of,
     split_of,
 )
 from .running import (

@@ -137,11 +137,3 @@ def split_of(text: str) -> dict[str, float]:
             raise LmkinError(f"--split names {name!r} twice: {text}.")
         found[name] = number
     return found
-
-
-def ridge_of(text: str) -> str | float:
-    """A number, or the word that was given."""
-    try:
-        return float(text)
-    except ValueError:
-        return text

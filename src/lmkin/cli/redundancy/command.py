@@ -44,7 +44,7 @@ from ..options import (
     out_option,
 )
 from ..output import format_seconds, print_json, print_table, say, say_warning, set_verbosity
-from ..sources import read_models
+from ..sources import read_models, ridge_of
 from .reading import (
     Choice,
     check_models,
@@ -127,6 +127,14 @@ def command(
             rich_help_panel=_MEASURE,
         ),
     ] = True,
+    ridge: Annotated[
+        str,
+        typer.Option(
+            help="Of the maps between layers: auto (1e-6; with few words, the best on validation words), validation, "
+            "or a number.",
+            rich_help_panel=_MEASURE,
+        ),
+    ] = "auto",
     intervals: Intervals = True,
     parts: Parts = 10,
     level: Level = 0.95,
@@ -189,7 +197,7 @@ def command(
     begun = time.perf_counter()
     refuse_without(context, "sentence", ("strips_at", "clusters"))
     if not layer_maps:
-        refuse_without(context, "layer_maps", ("parts", "level", "intervals"))
+        refuse_without(context, "layer_maps", ("ridge", "parts", "level", "intervals"))
     choice = Choice.make(
         thresholds,
         keep_at,
@@ -200,6 +208,7 @@ def command(
         memory=memory,
         clusters=clusters,
         layer_maps=layer_maps,
+        ridge=ridge_of(ridge),
         parts=parts if intervals else 1,
         level=level,
     )

@@ -44,6 +44,7 @@ class Choice:
     memory: str | None = None
     clusters: int = 3
     layer_maps: bool = True
+    ridge: str | float = "auto"
     parts: int = 10
     """1: no intervals."""
     level: float = 0.95
@@ -55,6 +56,7 @@ class Choice:
         thresholds: str | None, keep_at: str | None, strips_at: float | None, **options: Any
     ) -> Choice:
         """From what was given; mistakes are said before anything runs."""
+        from ...dependency.ridge import Ridge
         from ...moments.planning import parse_memory
         from ...redundancy.grouping import REPRESENTATIVES, THRESHOLDS
         from ...redundancy.linking import LINKAGES
@@ -69,6 +71,7 @@ class Choice:
                 f"--level is a share between 0 and 1, such as 0.95; got {options['level']}."
             )
         parse_memory(options["memory"])
+        Ridge.make(options["ridge"])
         found = THRESHOLDS if thresholds is None else numbers(thresholds, "--thresholds")
         kept = None if keep_at is None else numbers(keep_at, "--keep-at")
         strips = None if strips_at is None else numbers(str(strips_at), "--strips-at")

@@ -23,7 +23,7 @@ from .reading import Choice, Shown, usual
 
 CLUSTERS = "clusters.safetensors"
 _LAYERS = "layers.nc"
-_OF_LAYERS = ("seed", "memory", "parts", "level", "layers")
+_OF_LAYERS = ("ridge", "seed", "memory", "parts", "level", "layers")
 _OF_CLUSTERS = ("thresholds", "linkage", "representative", "seed", "memory", "layers")
 
 
@@ -164,6 +164,7 @@ def _layers(acts: Sequence[Any], choice: Choice, folders: Folders) -> xr.Dataset
     except LmkinError:
         found = layer_redundancy(
             list(acts),
+            ridge=choice.ridge,
             parts=choice.parts,
             level=choice.level,
             seed=choice.seed,
@@ -244,7 +245,7 @@ def _write_masks(
     for name, slug in zip(clustering.models, slugs(clustering.models), strict=True):
         for threshold in thresholds:
             keep = clustering.keep(threshold, name)
-            path = folder / f"{slug}-{threshold:g}.safetensors"
+            path = folder / f"{slug}-{threshold:.12g}.safetensors"
             keep.save(path)
             about = {"model": name, "threshold": threshold, "neurons": len(keep)}
             written.append({**about, "hash": keep.hash, "file": str(path)})
@@ -266,7 +267,7 @@ def _write_members(clustering: Any, thresholds: Sequence[float], path: Path) -> 
                 place = [(layer, k) for layer, mask in masks.items() for k in range(len(mask))]
                 for i in np.argsort(np.where(labels < 0, len(labels), labels), kind="stable"):
                     cluster = "" if labels[i] < 0 else int(labels[i])
-                    lines.writerow([name, f"{threshold:g}", cluster, *place[i], int(kept[i])])
+                    lines.writerow([name, f"{threshold:.12g}", cluster, *place[i], int(kept[i])])
 
 
 def remove_finished(folders: Folders) -> None:

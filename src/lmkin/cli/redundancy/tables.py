@@ -17,7 +17,7 @@ _MEANING = {
     "complete": "All its members correlate by 1 − threshold or more.",
     "single": "Each member correlates with some other by 1 − threshold or more.",
 }
-_SHOWN = 5
+_SHOWN = 12
 """Layers of a model that the terminal shows."""
 
 
@@ -45,7 +45,7 @@ def left_table(tables: xr.Dataset) -> Table:
         for i in range(len(models)):
             share = f" ({_percent(float(tables['share'][i, k]))})" if shares else ""
             cells.append(f"{int(tables['left'][i, k]):,}{share}")
-        table.add_row(f"{threshold:g}", *cells)
+        table.add_row(f"{threshold:.12g}", *cells)
     return table
 
 
