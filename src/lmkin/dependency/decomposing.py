@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from .. import __version__
+from ..arguments import check_replicates, refuse_unused
 from ..corpus import Corpus
 from ..errors import MeasureError, did_you_mean
 from ..moments import Moments
@@ -35,11 +35,10 @@ from .sources import (
     given_moments,
     lengths_of,
     refuse_reading,
-    refuse_unused,
     require_corpus,
     starts_of,
 )
-from .splitting import SHARES, is_whole, make_split
+from .splitting import SHARES, make_split
 from .tabulating import beyond_length, variables_of
 
 KEPT = 2000
@@ -126,7 +125,7 @@ def decompose(
     settings = Settings(
         Ridge.make(ridge, rule, released=released), bool(intervals), level, progress
     )
-    check_numbers(level, parts, seed)
+    check_replicates(level, parts, seed)
     unknown = [name for name in reading if name not in READING]
     if unknown:
         known = [*(decompose.__kwdefaults__ or {}), *READING]
@@ -261,18 +260,6 @@ def _require_rows(joint: Joint, ridge: Ridge) -> None:
         raise MeasureError(
             f"Three rows at least are needed to fit on; there are {n}. Give 'train' more of them."
         )
-
-
-def check_numbers(level: Any, parts: Any, seed: Any) -> None:
-    """Errors for numbers that cannot be meant, before anything runs."""
-    if not isinstance(level, Real) or not 0 < float(level) < 1:
-        raise MeasureError(f"level is a share between 0 and 1, such as 0.95; got {level!r:.60}.")
-    if not is_whole(parts) or parts < 0:
-        raise MeasureError(
-            f"parts is a whole number, such as {PARTS}, or 0 for none; got {parts!r:.60}."
-        )
-    if not is_whole(seed) or seed < 0:
-        raise MeasureError(f"seed is a whole number, 0 or more; got {seed!r:.60}.")
 
 
 def _by_default(name: str, value: Any) -> bool:

@@ -7,8 +7,8 @@ from importlib.resources import files
 import numpy as np
 import xarray as xr
 
+from ..arguments import is_whole
 from ..errors import MeasureError
-from .splitting import is_whole
 
 CHECKPOINTS = {
     "XLM-R": "xlm-roberta-base",

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..arguments import is_whole
 from ..errors import MeasureError, did_you_mean
 from ..progress import progress_bar
 from ..threads import one_core
@@ -18,7 +19,6 @@ from .fitting import columns_of, weights
 from .joint import Block, Joint
 from .replicating import NARROW
 from .solving import Solver
-from .splitting import is_whole
 
 FloatArray = NDArray[np.float64]
 EXHAUSTIVE = 15

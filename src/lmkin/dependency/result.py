@@ -10,6 +10,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..arguments import is_whole
 from ..errors import LmkinError, MeasureError, did_you_mean
 from ..moments.arrays import to_numpy
 from .fitting import columns_of, weights
@@ -17,7 +18,6 @@ from .joint import Block, Joint
 from .keeping import Kept
 from .portfolio import Subsets, best_subsets, commonality, drop_order, unique_shares
 from .solving import Solver
-from .splitting import is_whole
 from .unexplained import of_every_model, unexplained
 
 FloatArray = NDArray[np.float64]

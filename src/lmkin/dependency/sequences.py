@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ..arguments import is_whole
 from ..corpus import Corpus, Sentence, read_corpus
 from ..corpus.spans import split_words
 from ..errors import CorpusError, MeasureError
 from ..models import LanguageModel, load_tokenizer
 from ..models.tokens import Tokenizer
 from .sources import require_corpus
-from .splitting import is_whole
 
 _CHUNK = 1024
 

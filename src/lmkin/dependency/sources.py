@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arguments import refuse_unused
 from ..corpus import Corpus
 from ..errors import MeasureError
 from ..moments import Moments, RowSource
@@ -26,12 +27,6 @@ def require_corpus(corpus: Any) -> Any:
             f"one with lmkin.Corpus([lmkin.Sentence(text), …])."
         )
     return corpus
-
-
-def refuse_unused(given: Mapping[str, Any], what: str) -> None:
-    """An error for options that would do nothing; ``given``: what is not as it is by default."""
-    if given:
-        raise MeasureError(f"{what}: leave out {', '.join(given)}, which would do nothing.")
 
 
 def refuse_reading(corpus: Any, reading: Mapping[str, Any]) -> None:

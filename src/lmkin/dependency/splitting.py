@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import is_whole
 from ..errors import MeasureError, did_you_mean
 from ..moments.parts import PARTS, blocks_at, check_parts
 
@@ -83,11 +84,6 @@ def _check_names(given: Mapping[str, Any]) -> None:
             )
     if "train" not in given:
         raise MeasureError("A split needs rows to fit on: give 'train', and 'test' to score on.")
-
-
-def is_whole(value: Any) -> bool:
-    """Whether something is a whole number, of Python or of numpy; True and False are none."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def _is_share(value: Any) -> bool:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..arguments import check_seed, refuse_unused
 from ..corpus import Corpus
-from ..dependency.sources import refuse_unused
-from ..dependency.splitting import is_whole
 from ..errors import MeasureError, did_you_mean
 from ..moments import Group, Moments, choose_precision, row_source
 from ..moments.making import accumulate
@@ -28,7 +27,7 @@ from .correlating import (
     matrix_of_rows,
     tiles_of_rows,
 )
-from .growing import grow
+from .growing import TILE, grow
 from .keeping import identity_of
 from .linking import LINKAGES, Tree, link
 from .planning import Plan, plan_clustering
@@ -89,8 +88,7 @@ def cluster_neurons(
     if representative not in REPRESENTATIVES:
         known = did_you_mean(str(representative), REPRESENTATIVES)
         raise MeasureError(f"A representative is random or medoid; got {representative!r}. {known}")
-    if not is_whole(seed) or seed < 0:
-        raise MeasureError(f"seed is a whole number, 0 or more; got {seed!r:.60}.")
+    check_seed(seed)
     options = _Options(chosen, linkage, representative, seed, precision, memory, progress, say)
     if isinstance(source, Moments):
         if corpus is not None:
@@ -261,8 +259,10 @@ def _medoids(correlations: Correlations, labels: Any) -> Any:
             found.append(members[0])
             continue
         total = np.zeros(len(members))
-        for start in range(0, len(members), 4096):
-            some = members[start : start + 4096]
-            total[start : start + 4096] = correlations.block(some, members).sum(1, dtype=np.float64)
+        strips = [slice(start, start + TILE) for start in range(0, len(members), TILE)]
+        for some in strips:
+            for others in strips:
+                block = correlations.block(members[some], members[others])
+                total[some] += block.sum(1, dtype=np.float64)
         found.append(members[int(np.argmax(total.round(6)))])
     return np.array(found)

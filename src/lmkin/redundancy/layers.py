@@ -12,9 +12,9 @@ import xarray as xr
 
 from .. import __version__
 from ..activations import Activations, extract
+from ..arguments import check_replicates
 from ..corpus import Corpus
 from ..dependency import decompose
-from ..dependency.decomposing import check_numbers
 from ..dependency.ridge import Ridge
 from ..dependency.sources import starts_of
 from ..dependency.splitting import make_split
@@ -141,7 +141,7 @@ def layer_redundancy(
 def _check(ridge: Any, level: Any, parts: Any, seed: Any, memory: Any) -> None:
     """Errors for options, before a model runs."""
     Ridge.make(ridge, "relative", released=False)
-    check_numbers(level, parts, seed)
+    check_replicates(level, parts, seed)
     parse_memory(memory)
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from ..activations import Activations, extract
+from ..arguments import is_whole
 from ..corpus import Corpus, Sentence
 from ..corpus.spans import split_words
-from ..dependency.splitting import is_whole
 from ..errors import MeasureError
 from ..models import LanguageModel, load_model
 from .clustering import Clustering
