@@ -22,6 +22,9 @@ hypothesis.settings.load_profile("lmkin")
 
 REPOSITORY = Path(__file__).parent.parent
 
+collect_ignore_glob = ["*/conftest.py"]
+"""These hold no examples to run; as modules they would all have one name."""
+
 
 def shared_folder(*parts: str) -> Path:
     """A folder of the real data and models that lie beside the repository; skips where absent."""
