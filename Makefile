@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage browser lint format bench docs clean
+.PHONY: help demo test coverage browser lint format bench docs sample clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -14,7 +14,7 @@ demo: $(VENV)/.demo ## the main job on what comes with lmkin: a report in lmkin-
 	HF_HUB_OFFLINE=1 $(BIN)/lmkin demo
 
 # Every core runs tests; BLAS with threads of its own on top would mostly wait.
-PYTEST := HF_HUB_OFFLINE=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+PYTEST := HF_HUB_OFFLINE=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 test: $(VENV)/.dev browser ## run the tests
 	$(PYTEST)
@@ -53,6 +53,9 @@ bench: $(VENV)/.dev ## benchmarks: ratios to a floor in the same run
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
+
+sample: $(VENV)/.dev ## generate the files of the sample corpus again; they come out the same
+	PYTHONPATH=tools $(BIN)/python -m sample_corpus
 
 clean: ## remove the virtual environment and everything built
 	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

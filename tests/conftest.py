@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # The models here are tiny: more threads would only wait for each other.
@@ -26,6 +27,31 @@ collect_ignore_glob = ["*/conftest.py"]
 """These hold no examples to run; as modules they would all have one name."""
 
 
+SINGLY = ("tests/test_documentation.py",)
+"""Files whose tests share nothing that takes time to make: any process may take any of them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests come first, so that no process is left alone with one at the end."""
+    long = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Whole files go to a process, in the order of collection; those of `SINGLY` test by test."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return nodeid if nodeid.startswith(SINGLY) else super()._split_scope(nodeid)
+
+    config.option.loadscopereorder = (
+        False  # it would take files with few tests last, however long they are
+    )
+    return Scheduling(config, log)
+
+
 def shared_folder(*parts: str) -> Path:
     """A folder of the real data and models that lie beside the repository; skips where absent."""
     root = Path(os.environ.get("LMKIN_SHARED", REPOSITORY.parent / "shared"))
@@ -38,6 +64,25 @@ def shared_folder(*parts: str) -> Path:
 @pytest.fixture(scope="session")
 def shared():
     return shared_folder
+
+
+@pytest.fixture
+def bare_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Budgets are for the analysis alone: as if Python, libraries and report took nothing."""
+    monkeypatch.setattr("lmkin.core.memory.process_memory", lambda: 0)
+    monkeypatch.setattr("lmkin.core.memory.LIBRARIES", 0)
+    monkeypatch.setattr("lmkin.core.memory.REPORT", 0)
+    monkeypatch.setattr("lmkin.core.memory._first", [])
+
+
+@pytest.fixture
+def no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To load a model is a mistake."""
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("a model was loaded")
+
+    monkeypatch.setattr("lmkin.models.loader.known_sources", never)
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,8 @@ import numba
 import numpy as np
 import pytest
 
-from lmkin import compiling
-from lmkin.compiling import compiled
+from lmkin.core import jit as compiling
+from lmkin.core.jit import compiled
 
 
 def test_a_loop_is_compiled_at_its_first_call_only(monkeypatch):

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from lmkin import progress
-from lmkin.progress import progress_bar
+from lmkin.core import progress
+from lmkin.core.progress import progress_bar
 
 
 def test_without_a_terminal_a_line_now_and_then(capsys, monkeypatch) -> None:

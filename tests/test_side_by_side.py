@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import lmkin
-from lmkin.redundancy import grouping, growing
-from lmkin.redundancy.planning import Plan
+from lmkin.analyses.redundancy import clusters as grouping
+from lmkin.analyses.redundancy import tiled_linkage as growing
+from lmkin.analyses.redundancy.memory_plan import ClusterRoute
 
 
 def rows(seed: int, widths: tuple[int, ...]) -> dict[str, Any]:
@@ -37,7 +38,7 @@ def on_cores(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.mark.parametrize("ridge", ["auto", "validation"])
 def test_a_decomposition(on_cores: Any, ridge: str) -> None:
     arrays = {name.partition("/")[0]: X for name, X in rows(0, (30, 20, 25)).items()}
-    one, several = on_cores(lambda: lmkin.decompose(arrays, ridge=ridge, progress=False).data)
+    one, several = on_cores(lambda: lmkin.decompose(arrays, ridge=ridge, progress=False).dataset)
     for name in one:
         np.testing.assert_allclose(several[name], one[name], atol=1e-9, err_msg=str(name))
 
@@ -47,9 +48,13 @@ def test_clusters(on_cores: Any, route: str, monkeypatch: pytest.MonkeyPatch) ->
     arrays = {f"m/{k}": X for k, X in enumerate(rows(1, (300, 260, 90)).values())}
     if route == "tiles":
         monkeypatch.setattr(growing, "TILE", 64)
-        monkeypatch.setattr(grouping, "plan_clustering", lambda *_, **__: Plan("tiles", 1, 500))
+        monkeypatch.setattr(
+            grouping, "plan_clustering", lambda *_, **__: ClusterRoute("tiles", 1, 500)
+        )
     one, several = on_cores(
-        lambda: lmkin.cluster_neurons(arrays, [0.3, 0.6], representative="medoid", progress=False)
+        lambda: lmkin.cluster_neurons(
+            arrays, thresholds=[0.3, 0.6], representative="medoid", progress=False
+        )
     )
     assert one.thresholds == several.thresholds
     for t in one.thresholds:

@@ -11,56 +11,58 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from .core.version import __version__
 
 # The public face. Names are looked up when they are used, so that `import lmkin` loads neither
 # torch nor transformers.
 _HOME = {
     "Activations": "activations",
-    "ActivationsError": "errors",
-    "Clustering": "redundancy",
+    "ActivationsError": "core",
+    "AttentionSimilarity": "analyses.attention",
+    "Clustering": "analyses.redundancy",
     "Corpus": "corpus",
-    "CorpusError": "errors",
-    "Dependency": "dependency",
-    "Keep": "redundancy",
+    "CorpusError": "core",
+    "Dependency": "analyses.dependency",
     "LanguageModel": "models",
-    "LmkinError": "errors",
-    "LmkinWarning": "errors",
-    "MeasureError": "errors",
-    "ModelError": "errors",
+    "LmkinError": "core",
+    "LmkinWarning": "core",
+    "MeasureError": "core",
+    "ModelError": "core",
     "Moments": "moments",
-    "MomentsError": "errors",
+    "MomentsError": "core",
+    "NeuronMask": "analyses.redundancy",
+    "Redundancy": "analyses.redundancy",
+    "Result": "results",
     "Sentence": "corpus",
-    "attention_heads": "attention",
-    "attention_similarities": "attention",
-    "attention_similarity": "attention",
-    "average_similarity": "results",
-    "cluster_neurons": "redundancy",
-    "cluster_strips": "redundancy",
+    "Similarity": "analyses.similarity",
+    "attention_heads": "analyses.attention",
+    "attention_similarity": "analyses.attention",
+    "check_measure": "measures",
+    "cluster_neurons": "analyses.redundancy",
+    "cluster_strips": "analyses.redundancy",
     "common_units": "activations",
-    "conformance": "conformance",
-    "cut_sequences": "dependency",
-    "decompose": "dependency",
+    "compute_moments": "moments",
+    "cut_sequences": "analyses.dependency",
+    "decompose": "analyses.dependency",
     "export_activations": "activations",
     "extract": "activations",
-    "layer_redundancy": "redundancy",
+    "layer_redundancy": "analyses.redundancy",
     "linear_cka": "measures",
+    "load": "results",
     "load_model": "models",
-    "load_result": "results",
-    "localization": "results",
     "measure": "measures",
     "measure_function": "measures",
-    "moments": "moments",
     "open_activations": "activations",
-    "permutation_null": "measures",
-    "published_dependency": "dependency",
+    "permutation_baseline": "measures",
+    "published": "results",
+    "ranked_layers": "analyses.redundancy",
     "read_corpus": "corpus",
-    "save_result": "results",
-    "sentence_attention": "attention",
-    "similarities": "measures",
-    "similarity": "measures",
+    "redundancy": "analyses.redundancy",
+    "sentence_attention": "analyses.attention",
+    "similarity": "analyses.similarity",
+    "write_report": "report",
+    "write_result": "report",
 }
-_ROOMS = ("measures", "report", "results")
 __all__ = ["__version__", *_HOME]
 
 if TYPE_CHECKING:
@@ -71,16 +73,25 @@ if TYPE_CHECKING:
         extract,
         open_activations,
     )
-    from .attention import (
+    from .analyses.attention import (
+        AttentionSimilarity,
         attention_heads,
-        attention_similarities,
         attention_similarity,
         sentence_attention,
     )
-    from .conformance import conformance
-    from .corpus import Corpus, Sentence, read_corpus
-    from .dependency import Dependency, cut_sequences, decompose, published_dependency
-    from .errors import (
+    from .analyses.dependency import Dependency, cut_sequences, decompose
+    from .analyses.redundancy import (
+        Clustering,
+        NeuronMask,
+        Redundancy,
+        cluster_neurons,
+        cluster_strips,
+        layer_redundancy,
+        ranked_layers,
+        redundancy,
+    )
+    from .analyses.similarity import Similarity, similarity
+    from .core import (
         ActivationsError,
         CorpusError,
         LmkinError,
@@ -89,23 +100,15 @@ if TYPE_CHECKING:
         ModelError,
         MomentsError,
     )
-    from .measures import (
-        linear_cka,
-        measure,
-        measure_function,
-        permutation_null,
-        similarities,
-        similarity,
-    )
+    from .corpus import Corpus, Sentence, read_corpus
+    from .measures import check_measure, linear_cka, measure, measure_function, permutation_baseline
     from .models import LanguageModel, load_model
-    from .moments import Moments, moments
-    from .redundancy import Clustering, Keep, cluster_neurons, cluster_strips, layer_redundancy
-    from .results import average_similarity, load_result, localization, save_result
+    from .moments import Moments, compute_moments
+    from .report import write_report, write_result
+    from .results import Result, load, published
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
-        return importlib.import_module(f".{name}", __name__)
     if name not in _HOME:
         raise AttributeError(f"module 'lmkin' has no attribute {name!r}")
     value = getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

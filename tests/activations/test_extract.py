@@ -166,7 +166,7 @@ def test_strings_are_loaded(model_folder) -> None:
         ({"dtype": "float8"}, "Unknown dtype"),
         ({"overlap": 0}, "overlap must be at least 1"),
         ({"max_length": 2}, "max_length must be at least 8"),
-        ({"batch_tokens": 0}, "must be positive"),
+        ({"batch_tokens": 0}, "batch_tokens is a whole number, 1 or more; got 0"),
     ],
 )
 def test_wrong_options(tiny, tricky, options, says) -> None:
@@ -188,7 +188,7 @@ def test_corpus_without_words_or_without_representable_ones(tiny) -> None:
 
 
 def test_too_little_memory_is_said_before_running(tiny, sample, monkeypatch) -> None:
-    monkeypatch.setattr("lmkin.activations.resources.available_memory", lambda: 1000)
+    monkeypatch.setattr("lmkin.core.memory.available_memory", lambda: 1000)
     monkeypatch.setattr(type(tiny), "run", lambda *a, **k: pytest.fail("it ran"))
     with pytest.raises(lmkin.ActivationsError, match=r"memory.*Give a folder \(out=…\)"):
         lmkin.extract(tiny, sample)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lmkin.activations import unbuffered
-from lmkin.activations.unbuffered import PAGE, aligned_memory, write_file
+from lmkin.activations import direct_io as unbuffered
+from lmkin.activations.direct_io import PAGE, aligned_memory, write_file
 
 
 @settings(

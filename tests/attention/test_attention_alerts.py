@@ -14,7 +14,8 @@ LENGTHS = [6] * 12
 
 
 def alerts(maps: Any, measures: str = "js", **options: Any) -> list[str]:
-    return lmkin.attention_similarities(maps, measures=measures, **options).attrs["alerts"]
+    result = lmkin.attention_similarity(maps, measures=measures, **options)
+    return [str(alert) for alert in result.alerts]
 
 
 def looking_at_first(share: float, heads: int = 1) -> list[Any]:
@@ -52,7 +53,7 @@ def test_even_heads_have_no_correlation(measure: str) -> None:
     assert len(said) == (measure == "pearson")
     if said:
         assert "a/1/0, a/1/1." in said[0]
-        table = lmkin.attention_similarity(maps, measure="pearson")
+        table = lmkin.attention_similarity(maps, measures="pearson").matrix()
         assert table.values[0].tolist() == [0, 0]
         assert table.values[1, 1] == pytest.approx(1)
 
@@ -67,12 +68,17 @@ def test_many_words_that_see_one_position() -> None:
 
 @pytest.mark.parametrize(
     ("parts", "said"),
-    [(10, ""), (5, ""), (4, "few parts: The intervals rest on 4"), (1, "no parts")],
+    [
+        (10, ""),
+        (5, ""),
+        (4, "few parts: The intervals rest on 4"),
+        (2, "few parts: The intervals rest on 2"),
+    ],
 )
 def test_few_parts(parts: int, said: str) -> None:
     maps = {"a/1": random_layer(1, 3, LENGTHS)}
     found = alerts(maps, parts=parts)
     assert (not found) if not said else found[0].startswith(said)
     assert alerts(maps, parts=parts, intervals=False) == []
-    result = lmkin.attention_similarities(maps, measures="js", parts=parts)
+    result = lmkin.attention_similarity(maps, measures="js", parts=parts)
     assert ("js_se" in result) == (parts > 1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import lmkin
 from attention.naive_attention import SINKS, head_table, of_arrays
 from attention.random_maps import random_layer
-from lmkin.attention.heads import classical_scaling, groups_of_heads
+from lmkin.analyses.attention.heads import classical_scaling, groups_of_heads
 
 MAPS: dict[str, Any] = {
     "a/1": random_layer(1, 3),
@@ -26,7 +26,7 @@ seeds = st.integers(0, 2**31)
 
 
 def compared(maps: Any = MAPS, **options: Any) -> Any:
-    return lmkin.attention_similarities(maps, measures="js", intervals=False, **options)
+    return lmkin.attention_similarity(maps, measures="js", intervals=False, **options)
 
 
 def names_of(maps: Any) -> list[str]:
@@ -113,7 +113,7 @@ def test_three_heads_lie_as_far_apart_as_they_differ(sink: str) -> None:
     """Three points are always flat; the root of the divergence is a distance."""
     maps = {"a/1": MAPS["a/1"]}
     divergence = 1 - head_table("js", of_arrays(maps), sink=sink)
-    for options in ({}, {"released": True}):
+    for options in ({}, {"convention": "released"}):
         found = lmkin.attention_heads(compared(maps, **options), sink=sink)
         assert squared_distances(found["map"].values) == pytest.approx(divergence, abs=1e-9)
         assert found.map_share.values.sum() == pytest.approx(1)
@@ -167,7 +167,7 @@ def test_heads_that_repeat_another_could_go() -> None:
 
 def test_the_authors_units_give_the_same_groups_and_kin() -> None:
     ours = lmkin.attention_heads(compared(), threshold=0.2)
-    theirs = lmkin.attention_heads(compared(released=True), threshold=0.2)
+    theirs = lmkin.attention_heads(compared(convention="released"), threshold=0.2)
     assert len(set(ours.group.values.tolist())) > 1
     for name in ("group", "stays", "nearest", "elsewhere"):
         assert (ours[name].values == theirs[name].values).all()

@@ -17,7 +17,7 @@ GOOD = random_layer(1, 2, [5, 4, 6])
 D = {"a/1": GOOD, "b/1": GOOD}
 
 
-def compare(maps: Any, *args: Any, **options: Any) -> object:
+def compare(maps: Any, *args: Any, **options: Any) -> Any:
     return lmkin.attention_similarity(maps, *args, **options)
 
 
@@ -66,37 +66,45 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "even layer": (
         lambda: compare(
-            {"a/1": random_layer(1, 2, [5, 4], "even"), "b/1": GOOD[:2]}, measure="ckasim"
+            {"a/1": random_layer(1, 2, [5, 4], "even"), "b/1": GOOD[:2]}, measures="ckasim"
         ),
         "All heads of a/1 attend to all positions alike",
     ),
     "one word each": (lambda: compare({"a/1": random_layer(1, 2, [1, 1])}), "longer sentences"),
     "twice the same name": (lambda: compare({"a/1": GOOD, ("a", 1): GOOD}), "called 'a/1'"),
     # measures and options
-    "a measure": (lambda: compare(D, measure="jss"), "Did you mean 'js'"),
-    "a measure of neurons": (lambda: compare(D, measure="neuronsim"), "one of js, pearson, norm"),
-    "no measure": (lambda: compare(D, measure=None), "one of js, pearson, norm"),
+    "a measure": (lambda: compare(D, measures="jss"), "Did you mean 'js'"),
+    "a measure of neurons": (lambda: compare(D, measures="neuronsim"), "Known: js, pearson, norm"),
+    "no measure": (lambda: compare(D, measures=None), "list of names"),
     "one of the measures": (
-        lambda: lmkin.attention_similarities(D, measures="js,pearsn"),
+        lambda: lmkin.attention_similarity(D, measures="js,pearsn"),
         "Did you mean 'pearson'",
     ),
-    "a number of measures": (lambda: lmkin.attention_similarities(D, measures=5), "list of names"),
-    "no measures": (lambda: lmkin.attention_similarities(D, measures=[]), "at least one measure"),
-    "an option": (lambda: compare(D, parst=3), "Did you mean 'parts'"),
+    "a number of measures": (lambda: lmkin.attention_similarity(D, measures=5), "list of names"),
+    "no measures": (lambda: lmkin.attention_similarity(D, measures=[]), "at least one measure"),
     "an option of another measure": (
-        lambda: compare(D, variance=0.9),
+        lambda: compare(D, measures="js", measure_options={"variance": 0.9}),
         "No option 'variance' of js",
     ),
-    "variance": (lambda: compare(D, measure="svsim", variance=7), "between 0 and 1"),
-    "estimator": (lambda: compare(D, measure="ckasim", estimator="no"), "Unknown estimator"),
-    "level": (lambda: compare(D, level=95), "level is a share"),
-    "text as level": (lambda: compare(D, level="x"), "level is a share"),
+    "variance": (
+        lambda: compare(D, measures="svsim", measure_options={"variance": 7}),
+        "between 0 and 1",
+    ),
+    "estimator": (
+        lambda: compare(D, measures="ckasim", measure_options={"estimator": "no"}),
+        "Unknown estimator",
+    ),
+    "level": (lambda: compare(D, level=95), "level is a fraction"),
+    "text as level": (lambda: compare(D, level="x"), "level is a fraction"),
     "intervals": (lambda: compare(D, intervals="no"), "intervals is True or False"),
-    "released": (lambda: compare(D, released="no"), "released is True or False"),
-    "parts": (lambda: compare(D, parts=-1), "parts is a number"),
+    "convention": (lambda: compare(D, convention="no"), "'paper' or 'released'"),
+    "parts": (lambda: compare(D, parts=-1), "parts is a whole number"),
     "labels": (lambda: compare(D, parts=[0, 1]), "3 rows, but labels"),
     "sink": (lambda: compare(D, sink="drop"), "'dropped' or 'kept'"),
-    "heads of layers": (lambda: compare(D, measure="svsim", heads=True), "compares whole layers"),
+    "heads of layers": (
+        lambda: compare(D, measures="svsim").head_matrix(),
+        "compares whole layers",
+    ),
     "layers of arrays": (lambda: compare(D, layers=[1]), "layers= chooses layers of models"),
     # sources
     "a corpus for arrays": (lambda: compare(D, "sample"), "for models to read"),
@@ -109,10 +117,13 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "a list as corpus": (lambda: compare(["some-model"], ["a dog"]), "A corpus is"),
     # heads, and one sentence
     "heads without js": (
-        lambda: lmkin.attention_heads(lmkin.attention_similarities(D, measures="norm")),
+        lambda: lmkin.attention_heads(lmkin.attention_similarity(D, measures="norm")),
         "measures='js'",
     ),
-    "heads of a table": (lambda: lmkin.attention_heads(compare(D)), "measures='js'"),  # type: ignore[arg-type]
+    "heads of a table": (
+        lambda: lmkin.attention_heads(compare(D, measures="js").matrix()),
+        "measures='js'",
+    ),
     "a sink of heads": (lambda: heads(sink="no"), "'dropped' or 'kept'"),
     "a large threshold": (lambda: heads(threshold=1.5), "from 0 to 1"),
     "threshold": (lambda: heads(threshold="x"), "from 0 to 1"),
@@ -123,7 +134,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
 
 
 def heads(**options: Any) -> object:
-    return lmkin.attention_heads(lmkin.attention_similarities(D, measures="js"), **options)
+    return lmkin.attention_heads(lmkin.attention_similarity(D, measures="js"), **options)
 
 
 @pytest.mark.parametrize("name", MISTAKES)
@@ -133,10 +144,23 @@ def test_mistake(name: str) -> None:
         call()
 
 
+def test_an_unknown_option() -> None:
+    with pytest.raises(TypeError, match="parst"):
+        compare(D, parst=3)
+
+
 def test_options_are_checked_before_models_are_loaded() -> None:
-    for options in ({"variance": 7}, {"level": 7}, {"parst": 7}, {"released": 7}):
-        with pytest.raises(lmkin.MeasureError, match=r"7|parst"):
-            lmkin.attention_similarity(["no-such-model"], "no-such-file", "svsim", **options)
+    wrong = (
+        {"measure_options": {"variance": 7}},
+        {"level": 7},
+        {"convention": 7},
+        {"threshold": 7},
+    )
+    for options in wrong:
+        with pytest.raises(lmkin.MeasureError, match="7"):
+            lmkin.attention_similarity(
+                ["no-such-model"], "no-such-file", measures="svsim", **options
+            ).matrix()
 
 
 # -- models that have no attention to show -----------------------------------------------------------
@@ -150,9 +174,8 @@ def corpus() -> lmkin.Corpus:
 
 def test_a_model_that_was_loaded_without(model_folder: Any, corpus: lmkin.Corpus) -> None:
     one = lmkin.load_model(model_folder("bert"))
-    for call in (lmkin.attention_similarity, lmkin.attention_similarities):
-        with pytest.raises(lmkin.ModelError, match="attention=True"):
-            call([one], corpus)
+    with pytest.raises(lmkin.ModelError, match="attention=True"):
+        lmkin.attention_similarity([one], corpus)
     with pytest.raises(lmkin.ModelError, match="attention=True"):
         lmkin.sentence_attention(one, corpus[0])
 
@@ -160,26 +183,30 @@ def test_a_model_that_was_loaded_without(model_folder: Any, corpus: lmkin.Corpus
 def test_activations_on_disk(model_folder: Any, corpus: lmkin.Corpus, tmp_path: Path) -> None:
     lmkin.extract(model_folder("bert"), corpus, tmp_path / "store")
     with pytest.raises(lmkin.ModelError, match="no attention to show"):
-        lmkin.attention_similarity([tmp_path / "store"], corpus)
+        lmkin.attention_similarity([tmp_path / "store"], corpus, measures="js").matrix()
 
 
 def test_a_kind_of_attention_that_is_not_token_by_token(
     model_folder: Any, corpus: lmkin.Corpus
 ) -> None:
     with pytest.raises(lmkin.ModelError, match="no token-by-token attention"):
-        lmkin.attention_similarity([model_folder("longformer")], corpus)
+        lmkin.attention_similarity([model_folder("longformer")], corpus, measures="js").matrix()
 
 
 def test_a_corpus_that_the_model_cannot_read(model_folder: Any) -> None:
     long = families.sentence(" ".join(["dog"] * 100), ["dog"] * 100, "long")
     with (
         pytest.warns(lmkin.LmkinWarning, match="longer than"),
-        pytest.raises(lmkin.MeasureError, match="can read none of the sentences of 'long'"),
+        pytest.raises(lmkin.MeasureError, match="no attention map for any sentence of 'long'"),
     ):
-        lmkin.attention_similarity([model_folder("bert")], lmkin.Corpus([long] * 25, name="long"))
+        lmkin.attention_similarity(
+            [model_folder("bert")], lmkin.Corpus([long] * 25, name="long"), measures="js"
+        ).matrix()
 
 
 def test_a_layer_that_is_not_there(model_folder: Any, corpus: lmkin.Corpus) -> None:
     for layers, message in ((7, "no layer 7"), ("x", "Cannot understand"), (0, "layers 1 to 2")):
         with pytest.raises(lmkin.LmkinError, match=message):
-            lmkin.attention_similarity([model_folder("bert")], corpus, layers=layers)
+            lmkin.attention_similarity(
+                [model_folder("bert")], corpus, measures="js", layers=layers
+            ).matrix()

@@ -23,8 +23,8 @@ from attention.naive_attention import (
     head_table,
     layer_table,
 )
-from lmkin.attention.maps import SentenceMaps
-from lmkin.attention.sources import ModelMaps
+from lmkin.analyses.attention.maps import SentenceMaps
+from lmkin.analyses.attention.model_maps import ModelMaps
 from lmkin.models.attention import WordAttention
 
 TOLERANCE = 2e-6  # maps are float32
@@ -117,9 +117,11 @@ def test_equals_the_definition(case: str, model: Any, corpus: lmkin.Corpus) -> N
     models = [model(*each) for each in SIDE_BY_SIDE[case]]
     layers = naive_layers(models, corpus)
     causal = causal_layers(layers)
-    result = lmkin.attention_similarities(models, corpus, measures=MEASURES, parts=3)
+    result = lmkin.attention_similarity(models, corpus, measures=MEASURES, parts=3)
     for measure in MEASURES:
-        table = lmkin.attention_similarity(models, corpus, measure, intervals=False)
+        table = lmkin.attention_similarity(
+            models, corpus, measures=measure, intervals=False
+        ).matrix()
         assert table.x.values.tolist() == list(layers)
         assert (table.values == table.dropped.values).all()
         for sink in SINKS:
@@ -140,10 +142,12 @@ def test_equals_the_definition(case: str, model: Any, corpus: lmkin.Corpus) -> N
 def test_distributed_attention(measure: str, model: Any, corpus: lmkin.Corpus) -> None:
     models = [model("bert"), model("wide bert")]
     layers = naive_layers(models, corpus)
-    table = lmkin.attention_similarity(models, corpus, measure, intervals=False)
+    table = lmkin.attention_similarity(models, corpus, measures=measure, intervals=False).matrix()
     for sink in SINKS:
         matrices = columns_of(layers, sink=sink, past=False)
-        expected = lmkin.similarity(matrices, measure, intervals=False)
+        expected = lmkin.similarity(
+            matrices, measures=measure, neurons="raw", intervals=False
+        ).matrix()
         assert table.coords[sink].values == pytest.approx(expected.values, abs=1e-5)
 
 
@@ -151,7 +155,9 @@ def test_distributed_attention(measure: str, model: Any, corpus: lmkin.Corpus) -
 def test_the_same_model_twice(each: tuple[str, str], model: Any, corpus: lmkin.Corpus) -> None:
     one = model(*each)
     for measure, best in (("js", 1), ("pearson", 1), ("norm", 0)):
-        table = lmkin.attention_similarity([one, one], corpus, measure, intervals=False)
+        table = lmkin.attention_similarity(
+            [one, one], corpus, measures=measure, intervals=False
+        ).matrix()
         assert table.x.values.tolist()[2:] == [f"{one.name}#2/1", f"{one.name}#2/2"]
         for sink in SINKS:
             values = table.coords[sink].values
@@ -162,7 +168,7 @@ def test_the_same_model_twice(each: tuple[str, str], model: Any, corpus: lmkin.C
 
 def test_a_real_model_twice(minilm_spec: str, sample: lmkin.Corpus) -> None:
     one = lmkin.load_model(minilm_spec, name="MiniLM", attention=True)
-    table = lmkin.attention_similarity([one, one], sample[:6], "js", parts=2)
+    table = lmkin.attention_similarity([one, one], sample[:6], measures="js", parts=2).matrix()
     assert table.shape == (12, 12)
     same = range(6), range(6, 12)
     assert table.values[same] == pytest.approx(np.ones(6), abs=1e-6)
@@ -172,33 +178,33 @@ def test_a_real_model_twice(minilm_spec: str, sample: lmkin.Corpus) -> None:
 
 def test_some_layers(model: Any, corpus: lmkin.Corpus) -> None:
     models = [model("bert"), model("wide bert")]
-    whole = lmkin.attention_similarity(models, corpus)
+    whole = lmkin.attention_similarity(models, corpus, measures="js").matrix()
     for asked, names in {
         "1": ["bert/1", "wide bert/1"],
         "-1": ["bert/2", "wide bert/3"],
         "0-2": ["bert/1", "bert/2", "wide bert/1", "wide bert/2"],
     }.items():
-        some = lmkin.attention_similarity(models, corpus, layers=asked)
+        some = lmkin.attention_similarity(models, corpus, measures="js", layers=asked).matrix()
         assert some.x.values.tolist() == names
         expected = whole.sel(x=names, y=names).values
         assert some.values == pytest.approx(expected, abs=1e-12)
-    listed = lmkin.attention_similarity(models, corpus, layers=[2])
+    listed = lmkin.attention_similarity(models, corpus, measures="js", layers=[2]).matrix()
     assert listed.x.values.tolist() == ["bert/2", "wide bert/2"]
     with pytest.raises(lmkin.MeasureError, match="attention in layers 1 to 2"):
-        lmkin.attention_similarity(models, corpus, layers=0)
+        lmkin.attention_similarity(models, corpus, measures="js", layers=0).matrix()
 
 
 def test_words_that_one_model_lacks_are_left_out_of_all(model: Any, corpus: lmkin.Corpus) -> None:
     """A decoder loses the first word, of which the rest is compared with what the encoder says of those words."""
     both = [model("bert"), model("gpt2")]
-    result = lmkin.attention_similarities(both, corpus, measures="js", intervals=False)
+    result = lmkin.attention_similarity(both, corpus, measures="js", intervals=False)
     shared = sum(len(a.words) for a in both[1].attention(corpus))
     lost = sum(len(s) for s in corpus) - shared
     assert lost > 0
-    said = [a for a in result.attrs["alerts"] if a.startswith("dropped")]
+    said = [a for a in map(str, result.alerts) if a.startswith("dropped")]
     assert f"{lost} of {sum(len(s) for s in corpus)} words are left out of all models" in said[0]
-    alone = lmkin.attention_similarities(both[:1], corpus, measures="js", intervals=False)
-    assert not any(a.startswith("dropped") for a in alone.attrs["alerts"])
+    alone = lmkin.attention_similarity(both[:1], corpus, measures="js", intervals=False)
+    assert not any(a.startswith("dropped") for a in map(str, alone.alerts))
     assert alone.attrs["n"] == sum(len(s) for s in corpus)
     assert result.attrs["n"] == shared
 
@@ -207,11 +213,11 @@ def test_sentences_that_one_model_cannot_read(model: Any, corpus: lmkin.Corpus) 
     long = families.sentence(" ".join(["dog"] * 100), ["dog"] * 100, "long")
     mixed = lmkin.Corpus([*corpus[:6], long, *corpus[6:]])
     models = [model("t5"), model("bert")]
-    expected = lmkin.attention_similarity(models, corpus, intervals=False)
+    expected = lmkin.attention_similarity(models, corpus, measures="js", intervals=False).matrix()
     with pytest.warns(lmkin.LmkinWarning, match="1 of 14 sentences are longer"):
-        found = lmkin.attention_similarity(models, mixed, intervals=False)
-    assert found.values == pytest.approx(expected.values, abs=1e-5)
-    said = [a for a in found.attrs["alerts"] if a.startswith("dropped")]
+        result = lmkin.attention_similarity(models, mixed, measures="js", intervals=False)
+    assert result.matrix().values == pytest.approx(expected.values, abs=1e-5)
+    said = [a.text for a in result.alerts if a.kind == "dropped"]
     assert "100 of" in said[0]
     assert "those of 1 sentence among them" in said[0]
 
@@ -219,7 +225,9 @@ def test_sentences_that_one_model_cannot_read(model: Any, corpus: lmkin.Corpus) 
 def test_any_batch(model: Any, corpus: lmkin.Corpus) -> None:
     models = [model("bert"), model("gpt2")]
     tables = [
-        lmkin.attention_similarity(models, corpus, intervals=False, batch_tokens=size)
+        lmkin.attention_similarity(
+            models, corpus, measures="js", intervals=False, batch_tokens=size
+        ).matrix()
         for size in (1, 30, 5000)
     ]
     for table in tables[1:]:
@@ -230,8 +238,10 @@ def test_names_and_paths(model: Any, model_folder: Any, tmp_path: Path) -> None:
     text = tmp_path / "some.txt"
     text.write_text("The dog barked at the old man .\nIt rains today again .\n", encoding="utf-8")
     folder = model_folder("bert")
-    by_path = lmkin.attention_similarity(folder, text, intervals=False)
-    loaded = lmkin.attention_similarity([model("bert")], lmkin.read_corpus(text), intervals=False)
+    by_path = lmkin.attention_similarity(folder, text, measures="js", intervals=False).matrix()
+    loaded = lmkin.attention_similarity(
+        [model("bert")], lmkin.read_corpus(text), measures="js", intervals=False
+    ).matrix()
     assert (by_path.values == loaded.values).all()
     assert by_path.attrs["corpus"] == "some.txt"
 
@@ -241,13 +251,17 @@ def test_parts_are_blocks_of_documents(model: Any, corpus: lmkin.Corpus) -> None
         [replace(s, document=f"d{number // 3}") for number, s in enumerate(corpus)]
     )
     bert = model("bert")
-    found = lmkin.attention_similarities([bert], documents, measures="js", parts=2)
+    found = lmkin.attention_similarity([bert], documents, measures="js", parts=2)
     assert found.attrs["parts"] == 2
     source = ModelMaps([bert], documents, 2)
     cut = int(np.flatnonzero(np.diff(source.part))[0]) + 1
     assert cut in range(0, len(corpus), 3)
     for part, rest in enumerate((documents[cut:], documents[:cut])):
-        expected = lmkin.attention_similarity([bert], rest, intervals=False).dropped.values
+        expected = (
+            lmkin.attention_similarity([bert], rest, measures="js", intervals=False)
+            .matrix()
+            .dropped.values
+        )
         without = found.js_without.sel(sink="dropped").values[part, 0, :, 0, :]
         assert without == pytest.approx(expected, abs=1e-6)
 
@@ -297,7 +311,7 @@ def test_heads_that_see_special_tokens_alone(
     monkeypatch.setattr(bert, "forward", all_to_cls)
     models = [bert, model("wide bert")]
     with pytest.warns(lmkin.LmkinWarning, match="special tokens alone"):
-        result = lmkin.attention_similarities(models, corpus, measures="js", intervals=False)
+        result = lmkin.attention_similarity(models, corpus, measures="js", intervals=False)
     with pytest.warns(lmkin.LmkinWarning, match="special tokens alone"):
         layers = naive_layers(models, corpus)
     assert result.sink_share.values[:4] == pytest.approx(np.ones(4))
@@ -305,7 +319,7 @@ def test_heads_that_see_special_tokens_alone(
         heads = head_table("js", layers, sink=sink, causal=dict.fromkeys(layers, False))
         assert result.js_heads.sel(sink=sink).values == pytest.approx(heads, abs=TOLERANCE)
     words = sum(len(s) for s in corpus if len(s) > 1)  # one word sees one position
-    assert any(a.startswith(f"nothing left: {4 * words:,} rows") for a in result.attrs["alerts"])
+    assert any(a.startswith(f"nothing left: {4 * words:,} rows") for a in map(str, result.alerts))
 
 
 def test_decoders_heads_that_see_the_first_token_alone(
@@ -321,12 +335,12 @@ def test_decoders_heads_that_see_the_first_token_alone(
 
     monkeypatch.setattr(gpt2, "forward", all_to_first)
     with pytest.warns(lmkin.LmkinWarning, match="special tokens alone"):
-        result = lmkin.attention_similarities([gpt2], corpus, measures="js", intervals=False)
+        result = lmkin.attention_similarity([gpt2], corpus, measures="js", intervals=False)
     assert result.js_heads.values == pytest.approx(np.ones((2, 2, 2)))
     with pytest.warns(lmkin.LmkinWarning, match="special tokens alone"):
         words = [len(a.words) for a in gpt2.attention(corpus)]
     rows = 2 * sum(n - 1 for n in words)  # of two heads; the first of the words sees one position
-    assert any(a.startswith(f"nothing left: {rows:,} rows") for a in result.attrs["alerts"])
+    assert any(a.startswith(f"nothing left: {rows:,} rows") for a in map(str, result.alerts))
 
 
 def test_heads_that_see_lost_words_alone(
@@ -345,14 +359,14 @@ def test_heads_that_see_lost_words_alone(
         return hf.modeling_outputs.BaseModelOutput(attentions=(weights,))
 
     monkeypatch.setattr(bert, "forward", all_to_first_word)
-    result = lmkin.attention_similarities(
+    result = lmkin.attention_similarity(
         [bert, model("gpt2")], corpus, measures=MEASURES, intervals=False
     )
     assert all(np.isfinite(result[f"{m}_heads"].values).all() for m in MEASURES)
     drawn = lmkin.sentence_attention([bert, model("gpt2")], corpus[0])
     assert drawn.sum("to").values == pytest.approx(np.ones(drawn.shape[:2]), abs=1e-6)
     assert (drawn.sel(head="one-eyed/1/0").values[:, -1] == 1).all()
-    assert any(a.startswith("nothing left: 4 rows") for a in result.attrs["alerts"])
+    assert any(a.startswith("nothing left: 4 rows") for a in map(str, result.alerts))
     assert result.sink_share.values[0] == 1
 
 
@@ -379,18 +393,18 @@ class Alive:
 def test_memory_does_not_grow_with_the_corpus(
     model: Any, sample: lmkin.Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lmkin.attention.accumulating._BATCH", 100)
+    monkeypatch.setattr("lmkin.analyses.attention.sources.BATCH", 100)
     short = lmkin.Corpus([s for s in sample if 6 <= len(s) <= 9])
     models = [model("bert"), model("gpt2")]
     most = []
     for count in (20, 80):
         maps, read = Alive(SentenceMaps), Alive(WordAttention)
-        monkeypatch.setattr("lmkin.attention.sources.SentenceMaps", maps)
+        monkeypatch.setattr("lmkin.analyses.attention.model_maps.SentenceMaps", maps)
         monkeypatch.setattr("lmkin.models.attention.WordAttention", read)
-        lmkin.attention_similarities(
+        lmkin.attention_similarity(
             models, short[:count], measures="js,ckasim", intervals=False, batch_tokens=100
         )
-        assert maps.made == count
+        assert maps.made == count + 1  # one more is drawn
         assert read.made >= 2 * count
         assert maps.now == read.now == 0
         most.append((maps.most, read.most))
@@ -465,6 +479,6 @@ def test_attention_of_a_text(model: Any) -> None:
 def test_a_sentence_too_long_to_draw(model: Any) -> None:
     with (
         pytest.warns(lmkin.LmkinWarning, match="longer than bert reads"),
-        pytest.raises(lmkin.MeasureError, match="can read none of the sentences"),
+        pytest.raises(lmkin.MeasureError, match="no attention map for any sentence"),
     ):
         lmkin.sentence_attention(model("bert"), "dog " * 100)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 import lmkin
 from attention.naive_attention import MEASURES, SINKS, compared_rows, head_table, of_arrays
 from attention.random_maps import KINDS, random_layer
-from lmkin.attention.maps import Entries, SentenceMaps, View, entries_of
-from lmkin.attention.sources import ArrayMaps
-from lmkin.attention.sums import HeadSums
-from lmkin.threads import workers
+from lmkin.analyses.attention.array_maps import ArrayMaps
+from lmkin.analyses.attention.maps import Entries, SentenceMaps, View, entries_of
+from lmkin.analyses.attention.sums import HeadSums
+from lmkin.core.parallel import workers
 
 few = settings(max_examples=50, deadline=None)
 seeds = st.integers(0, 2**31)
@@ -46,7 +46,7 @@ def layers(draw: Any, kinds: tuple[str, ...] = KINDS) -> dict[str, list[Any]]:
 
 def tables(maps: Any, **options: Any) -> dict[tuple[str, str], Any]:
     """Head × head, by measure and sink."""
-    result = lmkin.attention_similarities(
+    result = lmkin.attention_similarity(
         maps, measures=MEASURES, intervals=False, progress=False, **options
     )
     return {(m, s): result[f"{m}_heads"].sel(sink=s).values for m in MEASURES for s in SINKS}
@@ -76,6 +76,7 @@ def test_equals_the_loops(maps: dict[str, list[Any]]) -> None:
 
 @few
 @given(st.data())
+@pytest.mark.slow
 def test_the_same_model_twice(data: Any) -> None:
     maps = data.draw(layers(("dense",)))
     both = maps | {name.replace("m", "n"): listed for name, listed in maps.items()}
@@ -83,7 +84,9 @@ def test_the_same_model_twice(data: Any) -> None:
     best = {"js": 1, "pearson": 1, "norm": 0}
     for measure in MEASURES:
         for sink in SINKS:
-            table = lmkin.attention_similarity(both, measure=measure, sink=sink, intervals=False)
+            table = lmkin.attention_similarity(both, measures=measure, intervals=False).matrix(
+                sink=sink
+            )
             for i, heads in enumerate(sizes):
                 j = i + len(sizes)
                 for x, y in ((i, j), (j, i), (i, i)):
@@ -105,6 +108,7 @@ def min_positions(maps: dict[str, list[Any]], sink: str) -> int:
 
 @few
 @given(layers(), st.sampled_from(MEASURES), st.sampled_from(SINKS))
+@pytest.mark.slow
 def test_any_head_is_nearest_to_itself(maps: dict[str, list[Any]], measure: str, sink: str) -> None:
     """Also with zeros and even rows, where several heads may be as near; a correlation of even rows is 0."""
     diagonal = np.diag(tables(maps)[measure, sink])
@@ -119,13 +123,16 @@ def test_any_head_is_nearest_to_itself(maps: dict[str, list[Any]], measure: str,
 
 @few
 @given(st.data())
+@pytest.mark.slow
 def test_permuted_heads_permute_the_matches(data: Any) -> None:
     some = data.draw(lengths)
     X, Y = (random_layer(data.draw(seeds), heads, some) for heads in (3, 4))
     order = data.draw(st.permutations(range(4)))
     measure = data.draw(st.sampled_from(MEASURES))
     plain, mixed = (
-        lmkin.attention_similarity({"x/1": X, "y/1": there}, measure=measure, intervals=False)
+        lmkin.attention_similarity(
+            {"x/1": X, "y/1": there}, measures=measure, intervals=False
+        ).matrix()
         for there in (Y, [m[list(order)] for m in Y])
     )
     assert mixed.values == pytest.approx(plain.values, abs=1e-9)

@@ -34,14 +34,20 @@ OPTIONS: list[tuple[str, dict[str, Any]]] = [
     ("svsim", {}),
     ("svsim", {"variance": 0.6}),
     ("svsim", {"top_k": 2}),
-    ("svsim", {"released": True}),
+    ("svsim", {"convention": "released"}),
     ("pwsim", {}),
     ("pwsim", {"variance": 0.6}),
-    ("pwsim", {"released": True}),
+    ("pwsim", {"convention": "released"}),
     ("ckasim", {}),
     ("ckasim", {"estimator": "biased"}),
 ]
 PARTS = [0, 0, 0, 1, 1, 2, 2, 2, 2]
+
+
+def keywords(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of the definitions as keywords of `lmkin.attention_similarity`."""
+    own = {name: value for name, value in options.items() if name != "convention"}
+    return {"convention": options.get("convention", "paper"), "measure_options": own}
 
 
 def expected_table(
@@ -57,7 +63,13 @@ def expected_table(
     tables = {}
     for past in (False, True):
         matrices = columns_of(layers, sink=sink, past=past, without=without)
-        tables[past] = lmkin.similarity(matrices, measure, intervals=False, **options).values
+        tables[past] = (
+            lmkin.similarity(
+                matrices, measures=measure, neurons="raw", intervals=False, measure_options=options
+            )
+            .matrix()
+            .values
+        )
         for i, X in enumerate(matrices.values()):
             for j, Y in enumerate(matrices.values()):
                 definition = NAIVE[measure](X, Y, **options)
@@ -71,7 +83,9 @@ def test_equals_the_similarity_of_plain_matrices(
     case: str, measure: str, options: dict[str, Any]
 ) -> None:
     maps = CASES[case]
-    table = lmkin.attention_similarity(maps, measure=measure, intervals=False, **options)
+    table = lmkin.attention_similarity(
+        maps, measures=measure, intervals=False, **keywords(options)
+    ).matrix()
     for sink in SINKS:
         expected = expected_table(maps, measure, sink, options)
         assert table.coords[sink].values == pytest.approx(expected, abs=1e-8)
@@ -84,7 +98,9 @@ def test_narrow_numbers(measure: str) -> None:
         for name, listed in CASES["causal and not"].items()
     }
     for sink in SINKS:
-        table = lmkin.attention_similarity(maps, measure=measure, sink=sink, intervals=False)
+        table = lmkin.attention_similarity(maps, measures=measure, intervals=False).matrix(
+            sink=sink
+        )
         expected = expected_table(maps, measure, sink, {})
         assert table.values == pytest.approx(expected, abs=1e-6)
 
@@ -110,7 +126,7 @@ def test_standard_errors_leave_out_each_part(case: str, measure: str) -> None:
             for before in (False, True)
         ]
         ends = [jackknife(whole, values, some, 0.95) for some in sizes]
-        table = lmkin.attention_similarity(maps, measure=measure, sink=sink, parts=PARTS)
+        table = lmkin.attention_similarity(maps, measures=measure, parts=PARTS).matrix(sink=sink)
         assert table.attrs["without"] == pytest.approx(values, abs=1e-8)
         for name in ("se", "low", "high"):
             expected = np.where(past, getattr(ends[1], name), getattr(ends[0], name))
@@ -119,10 +135,14 @@ def test_standard_errors_leave_out_each_part(case: str, measure: str) -> None:
 
 def test_all_measures_in_one_pass() -> None:
     maps = CASES["causal and not"]
-    together = lmkin.attention_similarities(maps, parts=PARTS, variance=0.8)
+    together = lmkin.attention_similarity(
+        maps, measures="all", parts=PARTS, measure_options={"variance": 0.8}
+    )
     for measure in ("js", "pearson", "norm", "svsim", "pwsim", "ckasim"):
         options = {"variance": 0.8} if measure in ("svsim", "pwsim") else {}
-        alone = lmkin.attention_similarities(maps, measures=[measure], parts=PARTS, **options)
+        alone = lmkin.attention_similarity(
+            maps, measures=[measure], parts=PARTS, measure_options=options
+        )
         for name in (measure, f"{measure}_se"):
             np.testing.assert_array_equal(together[name].values, alone[name].values)
 
@@ -131,6 +151,6 @@ def test_same_layer_in_another_order_is_the_same() -> None:
     X = CASES["both directions"]["a/1"]
     maps = {"a/1": X, "b/1": [m[[2, 0, 1]] for m in X]}
     for measure in ("svsim", "pwsim", "ckasim"):
-        table = lmkin.attention_similarity(maps, measure=measure, intervals=False)
+        table = lmkin.attention_similarity(maps, measures=measure, intervals=False).matrix()
         assert table.dropped.values == pytest.approx(np.ones((2, 2)), abs=1e-9)
         assert table.kept.values == pytest.approx(np.ones((2, 2)), abs=1e-9)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmkin.attention.entropy import entropies
+from lmkin.analyses.attention.entropy import entropies
 
 
 def naive(values):

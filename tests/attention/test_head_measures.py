@@ -57,8 +57,20 @@ every_case = pytest.mark.parametrize("case", CASES)
 every_measure = pytest.mark.parametrize("measure", MEASURES)
 
 
-def compare(maps: Any, measure: str, **options: Any) -> Any:
-    return lmkin.attention_similarity(maps, measure=measure, intervals=False, **options)
+def compare(
+    maps: Any,
+    measure: str,
+    *,
+    released: bool = False,
+    sink: str | None = None,
+    heads: bool = False,
+    **options: Any,
+) -> Any:
+    convention = "released" if released else "paper"
+    result = lmkin.attention_similarity(
+        maps, measures=measure, intervals=False, convention=convention, **options
+    )
+    return result.head_matrix(sink=sink) if heads else result.matrix(sink=sink)
 
 
 @pytest.mark.parametrize("released", [False, True])
@@ -93,7 +105,7 @@ def test_the_cases_hold_what_they_say() -> None:
 def test_matches(case: str, measure: str) -> None:
     maps = CASES[case]
     layers = of_arrays(maps)
-    result = lmkin.attention_similarities(maps, measures=measure, intervals=False)
+    result = lmkin.attention_similarity(maps, measures=measure, intervals=False)
     for sink in SINKS:
         heads = head_table(measure, layers, sink=sink)
         match = compare(maps, measure, sink=sink).attrs["match"]
@@ -131,7 +143,7 @@ def test_words_that_see_one_position_are_counted(case: str) -> None:
 @every_case
 def test_share_of_the_sink(case: str) -> None:
     maps = CASES[case]
-    result = lmkin.attention_similarities(maps, measures="js", intervals=False)
+    result = lmkin.attention_similarity(maps, measures="js", intervals=False)
     expected = {
         f"{name}/{k}": np.mean([share for m in listed for share in m[k, :, 0]])
         for name, listed in maps.items()
@@ -169,7 +181,7 @@ def test_other_libraries_and_narrow_numbers() -> None:
 def test_any_batch(measure: str, batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     maps = CASES["causal and not"]
     expected = compare(maps, measure, heads=True).values
-    monkeypatch.setattr("lmkin.attention.accumulating._BATCH", batch)
+    monkeypatch.setattr("lmkin.analyses.attention.sources.BATCH", batch)
     assert compare(maps, measure, heads=True).values == pytest.approx(expected, abs=1e-12)
 
 
@@ -220,7 +232,9 @@ def test_standard_errors_leave_out_each_part(case: str, measure: str) -> None:
     parts = ["b", "a", "b", "a", "c", "c", "c", "a", "b", "b"]  # unequal, and not in order
     for sink in SINKS:
         values, of_all, of_past = naive_without(maps, measure, sink, parts)
-        table = lmkin.attention_similarity(maps, measure=measure, sink=sink, parts=parts, level=0.9)
+        table = lmkin.attention_similarity(maps, measures=measure, parts=parts, level=0.9).matrix(
+            sink=sink
+        )
         whole = layer_table(head_table(measure, layers, sink=sink), layers)
         assert table.values == pytest.approx(whole, abs=1e-12)
         assert table.attrs["without"] == pytest.approx(np.array(values), abs=1e-12)
@@ -234,8 +248,10 @@ def test_standard_errors_leave_out_each_part(case: str, measure: str) -> None:
 def test_a_number_of_parts_cuts_between_sentences() -> None:
     """Neighbours, with about as many words each."""
     maps = {"a/1": random_layer(20, 2, [4] * 12), "b/1": random_layer(21, 3, [4] * 12)}
-    numbered = lmkin.attention_similarity(maps, parts=4)
-    labelled = lmkin.attention_similarity(maps, parts=np.repeat(range(4), 3))
+    numbered = lmkin.attention_similarity(maps, measures="js", parts=4).matrix()
+    labelled = lmkin.attention_similarity(
+        maps, measures="js", parts=np.repeat(range(4), 3)
+    ).matrix()
     assert numbered.attrs["parts"] == 4
     assert (numbered.se.values == labelled.se.values).all()
     assert (numbered.se.values[0, 1] > 0).all()
@@ -246,22 +262,30 @@ def test_parts_without_words_to_compare_are_none() -> None:
     maps = {f"{m}/1": [random_map(rng, 2, n) for n in (4, 5, 1, 6, 1)] for m in "ab"}
     labels = [0, 1, 2, 3, 4]
     short = {name: [listed[i] for i in (0, 1, 3)] for name, listed in maps.items()}
-    found = lmkin.attention_similarity(maps, parts=labels)
+    found = lmkin.attention_similarity(maps, measures="js", parts=labels).matrix()
     assert found.attrs["parts"] == 3
     assert found.se.values == pytest.approx(
-        lmkin.attention_similarity(short, parts=[0, 1, 2]).se.values
+        lmkin.attention_similarity(short, measures="js", parts=[0, 1, 2]).matrix().se.values
     )
 
 
 def test_the_dataset_holds_the_same_numbers() -> None:
     maps = CASES["causal and not"]
-    result = lmkin.attention_similarities(maps, measures="js, norm", parts=3)
-    assert set(result.sizes) >= {"sink", "model_x", "layer_x", "model_y", "layer_y", "part", "head"}
+    result = lmkin.attention_similarity(maps, measures="js, norm", parts=3)
+    assert set(result.dataset.sizes) >= {
+        "sink",
+        "model_x",
+        "layer_x",
+        "model_y",
+        "layer_y",
+        "part",
+        "head",
+    }
     for measure in ("js", "norm"):
         for sink in SINKS:
-            table = lmkin.attention_similarity(maps, measure=measure, sink=sink, parts=3)
-            heads = lmkin.attention_similarity(
-                maps, measure=measure, sink=sink, parts=3, heads=True
+            table = lmkin.attention_similarity(maps, measures=measure, parts=3).matrix(sink=sink)
+            heads = lmkin.attention_similarity(maps, measures=measure, parts=3).head_matrix(
+                sink=sink
             )
             there = result[f"{measure}_heads"].sel(sink=sink)
             assert (there.values == heads.values).all()
@@ -285,8 +309,8 @@ def test_the_dataset_holds_the_same_numbers() -> None:
 
 def test_layers_that_a_model_lacks_are_empty() -> None:
     maps = CASES["both directions"]
-    result = lmkin.attention_similarities(maps, measures="js", intervals=False)
-    lacking = result.sel(model_x="b", layer_x=1, model_y="a", layer_y=1)
+    result = lmkin.attention_similarity(maps, measures="js", intervals=False)
+    lacking = result.dataset.sel(model_x="b", layer_x=1, model_y="a", layer_y=1)
     assert np.isnan(lacking.js.values).all()
     assert (lacking.js_match.values == -1).all()
     assert not np.isnan(result.js_heads.values).any()
@@ -298,9 +322,11 @@ def test_layers_that_a_model_lacks_are_empty() -> None:
 def test_maps_that_never_look_ahead_by_chance_may_be_said_to_see_everything() -> None:
     """Heads that happen to look back only are compared on all positions where the user says that they see them."""
     maps = {"a/1": random_layer(1, 3, [4, 6], causal=True), "b/1": random_layer(2, 2, [4, 6])}
-    past = lmkin.attention_similarity(maps, measure="js", heads=True)
-    everything = lmkin.attention_similarity(maps, measure="js", heads=True, causal=False)
-    assert (past == lmkin.attention_similarity(maps, heads=True, causal=["a/1"])).all()
+    past = lmkin.attention_similarity(maps, measures="js").head_matrix()
+    everything = lmkin.attention_similarity(maps, measures="js", causal=False).head_matrix()
+    assert (
+        past == lmkin.attention_similarity(maps, measures="js", causal=["a/1"]).head_matrix()
+    ).all()
     wanted = np.zeros((3, 2))
     for k in range(3):
         for m in range(2):
@@ -329,18 +355,18 @@ def test_two_words_are_enough_for_maps_as_they_are(measure: str, causal: bool) -
         "a/1": random_layer(1, 3, lengths),
         "b/1": random_layer(2, 2, lengths, causal=causal),
     }
-    table = lmkin.attention_similarity(maps, measure=measure, parts=3)
+    table = lmkin.attention_similarity(maps, measures=measure, parts=3).matrix()
     assert np.isfinite(table.values).all()
     assert np.isnan(table.coords["dropped"].values).all()
-    assert any("no values with the sink dropped" in a for a in table.attrs["alerts"])
-    result = lmkin.attention_similarities(maps, measures=[measure], parts=3)
+    assert any("no values with the sink dropped" in a["text"] for a in table.attrs["alerts"])
+    result = lmkin.attention_similarity(maps, measures=[measure], parts=3)
     assert np.isnan(result[measure].sel(sink="dropped").values).all()
     assert np.isfinite(result[f"{measure}_se"].sel(sink="kept").values).all()
 
 
 def test_heads_of_two_words_are_told_apart_with_the_sink_only() -> None:
     maps = {"a/1": random_layer(1, 3, [2, 2]), "b/1": random_layer(2, 2, [2, 2])}
-    result = lmkin.attention_similarities(maps, measures="js", intervals=False)
+    result = lmkin.attention_similarity(maps, measures="js", intervals=False)
     assert lmkin.attention_heads(result).attrs["sink"] == "kept"
     with pytest.raises(lmkin.MeasureError, match="sink='kept'"):
         lmkin.attention_heads(result, sink="dropped")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from lmkin.conformance import Check, conformance
+from lmkin.measures import Check, check_measure
 
 
 def run(fn, **claims) -> dict[str, Check]:
-    return {row.name: row for row in conformance(fn, quick=True, show=False, **claims).rows}
+    return {row.name: row for row in check_measure(fn, quick=True, show=False, **claims).rows}
 
 
 def checked(*matrices: np.ndarray) -> list[np.ndarray]:

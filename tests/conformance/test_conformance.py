@@ -8,16 +8,17 @@ import similarity_functions as fns
 from similarity_functions import run
 
 import lmkin
-from lmkin.conformance import INVARIANCES, Check, battery, conformance, registry
-from lmkin.conformance.registry import CHECKS, Outcome, check
-from lmkin.conformance.subject import closure
+from lmkin.measures import INVARIANCES, Check, check_measure
+from lmkin.measures.conformance import battery, registry
+from lmkin.measures.conformance.registry import CHECKS, Outcome, check
+from lmkin.measures.conformance.subject import closure
 
 
 @pytest.mark.parametrize("fn", fns.KNOWN, ids=lambda fn: fn.__name__)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_known_functions_pass_with_their_own_declaration(fn, seed: int) -> None:
     declared, symmetric, unbiased = fns.KNOWN[fn]
-    result = conformance(
+    result = check_measure(
         fn,
         declared=declared,
         symmetric=symmetric,
@@ -76,7 +77,7 @@ def test_a_ridge_that_is_not_relative_to_the_data_shows() -> None:
 
 
 def test_null_bias_of_cka_is_what_the_formula_says() -> None:
-    result = conformance(fns.biased_cka, show=False, unbiased=True)
+    result = check_measure(fns.biased_cka, show=False, unbiased=True)
     rows = {row.name: row for row in result.rows}
     for name, n, d in (("unrelated, n = 2 d", 512, 256), ("unrelated, n = 8 d", 2000, 256)):
         # E‖XᵀY‖² = n d², E‖XᵀX‖² = n² d + n d²: so CKA ≈ d / (n + d).
@@ -84,7 +85,7 @@ def test_null_bias_of_cka_is_what_the_formula_says() -> None:
         assert rows[name].verdict == "fail"
     # Both share variance v: CKA ≈ v² / (v² + d − 1), v = 0.12 · 767 / 0.88.
     v = 0.12 * 767 / 0.88
-    unbiased = conformance(lmkin.linear_cka, show=False)
+    unbiased = check_measure(lmkin.linear_cka, show=False)
     rogue = {row.name: row for row in unbiased.rows}["shared neuron of 12 % variance"]
     assert rogue.finding == pytest.approx(v**2 / (v**2 + 767), abs=0.01)
     assert rogue.verdict == "info"
@@ -113,12 +114,12 @@ def test_wrong_arguments_say_what_is_right() -> None:
         ({"range": 1}, r"\(lowest, highest\)"),
         ({"seed": -1}, "whole number from 0"),
         ({"tolerance": 0}, "between 0 and 0.01"),
-        ({"options": {"a": 1}}, "lambda X, Y"),
+        ({"measure_options": {"a": 1}}, "lambda X, Y"),
     ):
         with pytest.raises(lmkin.LmkinError, match=match):
-            conformance(fns.biased_cka, show=False, **wrong)
+            check_measure(fns.biased_cka, show=False, **wrong)
     with pytest.raises(lmkin.LmkinError, match="got int"):
-        conformance(3, show=False)
+        check_measure(3, show=False)
 
 
 def test_what_follows_need_not_be_declared() -> None:
@@ -140,9 +141,9 @@ def test_the_name_of_a_measure_brings_its_declaration(monkeypatch: pytest.Monkey
         asked.append((name, dict(options)))
         return fns.neuronsim, Info()
 
-    monkeypatch.setattr(battery, "_resolve", resolve)
-    result = conformance("neuronsim", options={"top": 3}, quick=True, show=False)
-    assert asked == [("neuronsim", {"top": 3})]
+    monkeypatch.setattr(battery, "registered_measure", resolve)
+    result = check_measure("neuronsim", measure_options={"top_k": 3}, quick=True, show=False)
+    assert asked == [("neuronsim", {"top_k": 3})]
     assert result.name == "neuronsim"
     assert result.passed, str(result)
     rows = {row.name: row for row in result.rows}
@@ -152,7 +153,7 @@ def test_the_name_of_a_measure_brings_its_declaration(monkeypatch: pytest.Monkey
 
 def test_seeds_repeat_and_differ() -> None:
     first, again, other = (
-        conformance(fns.biased_cka, quick=True, show=False, seed=s) for s in (0, 0, 1)
+        check_measure(fns.biased_cka, quick=True, show=False, seed=s) for s in (0, 0, 1)
     )
     assert first == again
     assert first.rows != other.rows
@@ -166,5 +167,5 @@ def test_a_check_is_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     def mine(subject, name):
         return Outcome(subject.value(np.eye(4), np.eye(4)), "info", "An identity matrix.")
 
-    row = conformance(fns.biased_cka, quick=True, show=False).rows[-1]
+    row = check_measure(fns.biased_cka, quick=True, show=False).rows[-1]
     assert row == Check("one", "my own", pytest.approx(1), "info", "An identity matrix.")

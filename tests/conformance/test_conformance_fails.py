@@ -7,8 +7,8 @@ import pytest
 import similarity_functions as fns
 from similarity_functions import run
 
-from lmkin.conformance import INVARIANCES
-from lmkin.conformance.registry import CHECKS
+from lmkin.measures import INVARIANCES
+from lmkin.measures.conformance.registry import CHECKS
 
 
 def offset_by_one(X, Y):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -11,9 +10,9 @@ import similarity_functions as fns
 from similarity_functions import run
 
 import lmkin
-from lmkin.conformance import INVARIANCES, Check, Conformance, conformance
-from lmkin.conformance.registry import CHECKS
-from lmkin.conformance.subject import as_number
+from lmkin.measures import INVARIANCES, Check, Conformance, check_measure
+from lmkin.measures.conformance.registry import CHECKS
+from lmkin.measures.conformance.subject import as_number
 
 
 def test_an_exception_becomes_a_finding_and_the_battery_goes_on() -> None:
@@ -35,7 +34,7 @@ def test_a_function_that_always_raises_still_gives_a_table() -> None:
     def broken(X, Y):
         raise RuntimeError
 
-    result = conformance(broken, quick=True, show=False)
+    result = check_measure(broken, quick=True, show=False)
     assert not result.passed
     assert len(result.rows) == len(CHECKS)
     assert {row.name: row for row in result.rows}[
@@ -91,7 +90,7 @@ def test_whatever_holds_one_number_is_a_number() -> None:
 )
 def test_what_is_no_number_is_an_error_that_says_what_it_is(value, what: str) -> None:
     with pytest.raises(lmkin.LmkinError, match=what):
-        conformance(lambda X, Y: value, show=False)
+        check_measure(lambda X, Y: value, show=False)
 
 
 def test_no_number_in_one_case_only_is_that_rows_error() -> None:
@@ -133,7 +132,7 @@ def nasty() -> Conformance:
             raise ValueError(NASTY)
         return fns.biased_cka(X, Y)
 
-    return conformance(fn, name=NASTY, quick=True, show=False)
+    return check_measure(fn, name=NASTY, quick=True, show=False)
 
 
 def test_text_is_aligned_and_at_most_a_hundred_columns_wide(nasty: Conformance) -> None:
@@ -167,12 +166,7 @@ def test_dictionary_is_json_and_complete(nasty: Conformance) -> None:
 
 
 def test_shown_by_default_and_silent_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    result = conformance(fns.biased_cka, quick=True)
+    result = check_measure(fns.biased_cka, quick=True)
     assert capsys.readouterr().out == f"{result}\n"
-    conformance(fns.biased_cka, quick=True, show=False)
+    check_measure(fns.biased_cka, quick=True, show=False)
     assert capsys.readouterr() == ("", "")
-
-
-def test_room_and_function_share_a_name() -> None:
-    room = sys.modules["lmkin.conformance"]  # what lmkin.conformance is after an import of the room
-    assert room(fns.biased_cka, quick=True, show=False).passed

@@ -241,7 +241,7 @@ def test_documents_are_not_torn_apart(n, documents, seed):
 
 @pytest.mark.parametrize("wrong", [(), (0.0,), (-0.5,), (0.9, 0.2), (80, 20)])
 def test_shares_must_be_shares(wrong):
-    with pytest.raises(CorpusError, match="Shares must be positive and sum to at most 1"):
+    with pytest.raises(CorpusError, match="Fractions must be positive and sum to at most 1"):
         numbered(4).split(*wrong)
 
 

@@ -10,7 +10,7 @@ from corpus_files import conllu, problem, read
 import lmkin
 from lmkin import CorpusError, read_corpus
 from lmkin.corpus import corpus_format, known_formats
-from lmkin.corpus import reading as reading_module
+from lmkin.corpus import reader as reading_module
 
 FORMATS = ["arrow", "columns", "conllu", "table", "text"]
 TREE = conllu("# sent_id = s", "1 Hi INTJ", "2 you PRON")

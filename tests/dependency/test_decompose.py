@@ -15,7 +15,7 @@ from dependency.naive_dependency import NOTHING, Rule
 
 FIELDS = ("r2_group", "r2_pair", "rho_pair", "rho_group")
 quiet = {"progress": False}
-plain = {"progress": False, "intervals": False, "null": False}
+plain = {"progress": False, "intervals": False, "permutation_baseline": False}
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def rows() -> dict[str, Any]:
 
 
 def options_of(rule: Rule) -> dict[str, Any]:
-    return {"ridge": rule.value, "rule": rule.name}
+    return {"ridge": rule.value, "ridge_rule": rule.name}
 
 
 # -- known answers --------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def test_independent_models_explain_nothing_of_each_other() -> None:
     random = np.random.default_rng(3)
     arrays = {m: random.normal(size=(8000, 10)) for m in "abcd"}
     found = lmkin.decompose(arrays, **quiet)
-    test = found.data.sel(split="test")
+    test = found.dataset.sel(split="test")
     off = ~np.eye(4, dtype=bool)
     assert np.abs(test.r2_group.values).max() < 0.02
     assert np.abs(test.r2_pair.values[off]).max() < 0.02
@@ -124,13 +124,13 @@ def test_equals_scikit_learn(arrays: Any, rows: Any, rule: Rule) -> None:
     for split in naive.SPLITS:
         expected = naive.tables(arrays, rows["train"], rows[split], expected_rule)
         for field in FIELDS:
-            mine = found.data[field].sel(split=split).values
+            mine = found.dataset[field].sel(split=split).values
             assert mine == pytest.approx(expected[field], abs=1e-8), (split, field)
 
 
 def test_the_penalty_of_scikit_learn_is_lambda_times_rows_less_one(arrays: Any, rows: Any) -> None:
     """Once without the helper module: one target, one basis, λ = 0.7 in the models' own units."""
-    found = lmkin.decompose(arrays, split=rows, ridge=0.7, rule="absolute", **plain)
+    found = lmkin.decompose(arrays, split=rows, ridge=0.7, ridge_rule="absolute", **plain)
     Z, U = arrays["b"], arrays["a"]
     n = len(rows["train"])
     model = Ridge(alpha=0.7 * (n - 1)).fit(Z[rows["train"]], U[rows["train"]])
@@ -150,7 +150,7 @@ def test_released_is_a_small_absolute_lambda_and_not_scale_free() -> None:
     values = {}
     for size in (1.0, 1e-4):
         arrays = {"x": size * X, "u": size * U}
-        found = lmkin.decompose(arrays, split=rows, released=True, **plain)
+        found = lmkin.decompose(arrays, split=rows, convention="released", **plain)
         by_hand = naive.r2(arrays, "u", ["x"], rows["train"], rows["test"], Rule("absolute", 1e-6))
         values[size] = float(found.r2_pair.sel(split="test", basis="x", target="u"))
         assert values[size] == pytest.approx(by_hand, abs=1e-9)
@@ -162,14 +162,14 @@ def test_released_is_a_small_absolute_lambda_and_not_scale_free() -> None:
 
 
 def test_the_floor_is_where_the_smallest_eigenvalue_ends(arrays: Any, rows: Any) -> None:
-    found = lmkin.decompose(arrays, split=rows, ridge=0.9, rule="floor", **plain)
+    found = lmkin.decompose(arrays, split=rows, ridge=0.9, ridge_rule="floor", **plain)
     for u in arrays:
         Z = np.hstack([arrays[m][rows["train"]] for m in naive.others(arrays, u)])
         added = float(found.ridge_group.sel(model=u))
         smallest = np.linalg.eigvalsh(naive.covariance(Z) + added * np.eye(Z.shape[1]))[0]
         assert added > 0
         assert smallest == pytest.approx(0.9, rel=1e-6)
-    high = lmkin.decompose(arrays, split=rows, ridge=1e-9, rule="floor", **plain)
+    high = lmkin.decompose(arrays, split=rows, ridge=1e-9, ridge_rule="floor", **plain)
     assert high.ridge_group.values.tolist() == [0, 0, 0, 0]
 
 
@@ -213,7 +213,7 @@ def test_validation_finds_the_best_share_of_each_fit() -> None:
 
 
 def test_leaving_one_out_by_one_factorisation_equals_separate_fits() -> None:
-    from lmkin.dependency.fitting import leave_one_out
+    from lmkin.analyses.dependency.regression import leave_one_out
 
     S = naive.random_covariance(24, 4)
     blocks = [np.arange(0, 7), np.arange(7, 9), np.arange(9, 20), np.arange(20, 24)]
@@ -243,11 +243,11 @@ def singular(n: int = 300) -> dict[str, Any]:
 @pytest.mark.parametrize("rule", ["relative", "absolute"])
 def test_a_singular_basis(rule: str) -> None:
     arrays, rows = singular(), naive.three_splits(300)
-    found = lmkin.decompose(arrays, split=rows, ridge=0, rule=rule, **plain)
+    found = lmkin.decompose(arrays, split=rows, ridge=0, ridge_rule=rule, **plain)
     for split in naive.SPLITS:
         expected = naive.tables(arrays, rows["train"], rows[split], NOTHING)
         for field in FIELDS:
-            mine = found.data[field].sel(split=split).values
+            mine = found.dataset[field].sel(split=split).values
             assert mine == pytest.approx(expected[field], abs=1e-8), (split, field)
 
 
@@ -267,7 +267,7 @@ def test_weights_of_least_norm_within_a_model() -> None:
 def test_weights_of_least_norm_across_models_in_their_own_units() -> None:
     """λ = 0, absolute: cov(u, z) cov(z, z)⁺ with the Moore-Penrose inverse of the covariance itself."""
     arrays, rows = singular(), naive.three_splits(300)
-    found = lmkin.decompose(arrays, split=rows, ridge=0, rule="absolute", **plain)
+    found = lmkin.decompose(arrays, split=rows, ridge=0, ridge_rule="absolute", **plain)
     W, _ = found.weights("u")
     train = {m: x[rows["train"]] for m, x in arrays.items()}
     both = np.cov(np.hstack([train["u"], train["x"], train["y"]]), rowvar=False)

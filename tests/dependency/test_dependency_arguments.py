@@ -11,10 +11,10 @@ import pytest
 
 import lmkin
 from dependency import naive_dependency as naive
-from lmkin.dependency.ridge import Ridge
+from lmkin.core.ridge import Ridge
 
 quiet = {"progress": False}
-plain = {"intervals": False, "null": False, "progress": False}
+plain = {"intervals": False, "permutation_baseline": False, "progress": False}
 
 
 @pytest.fixture(scope="module")
@@ -66,14 +66,16 @@ def test_parts_are_a_whole_number(arrays: Any, parts: Any, intervals: bool) -> N
 
 
 def test_numbers_of_numpy_are_numbers(arrays: Any) -> None:
-    mine = lmkin.decompose(arrays, seed=np.int64(3), parts=np.int32(4), null=False, **quiet)
-    theirs = lmkin.decompose(arrays, seed=3, parts=4, null=False, **quiet)
-    assert mine.data.identical(theirs.data)
+    mine = lmkin.decompose(
+        arrays, seed=np.int64(3), parts=np.int32(4), permutation_baseline=False, **quiet
+    )
+    theirs = lmkin.decompose(arrays, seed=3, parts=4, permutation_baseline=False, **quiet)
+    assert mine.dataset.identical(theirs.dataset)
 
 
 @pytest.mark.parametrize("lengths", [["a"] * 120, [None] * 120, [[1], [2, 3]], "many", {"a": 1}])
 def test_lengths_are_numbers(arrays: Any, lengths: Any) -> None:
-    told(lambda: lmkin.decompose(arrays, lengths=lengths, **plain), "lengths", "numbers")
+    told(lambda: lmkin.decompose(arrays, row_lengths=lengths, **plain), "lengths", "numbers")
 
 
 # -- a corpus -------------------------------------------------------------------------------------
@@ -99,11 +101,6 @@ def test_sequences_of_a_corpus_by_its_name(model_folder: Any, sample: Any, tmp_p
 @pytest.mark.parametrize("limit", ["x", 2.5, True, -1])
 def test_a_limit_is_a_whole_number(sample: Any, model_folder: Any, limit: Any) -> None:
     told(lambda: lmkin.cut_sequences(sample, model_folder("bert"), 16, limit=limit), "limit")
-
-
-@pytest.mark.parametrize("table", [[2], 2.0, {2}, True])
-def test_tables_of_the_paper(table: Any) -> None:
-    told(lambda: lmkin.published_dependency(table), "2 and 3", repr(table))
 
 
 # -- results --------------------------------------------------------------------------------------
@@ -176,21 +173,19 @@ def test_layers_and_models_have_names_of_their_own(layered: Any, arrays: Any) ->
 
 @pytest.mark.parametrize("ridge", [0.5, 0, 1e-6, "relative"])
 def test_the_ridge_of_the_authors_and_another(arrays: Any, ridge: Any) -> None:
-    if ridge == "relative":  # as it is by default
-        assert Ridge.make(ridge, released=True) == Ridge("absolute", 1e-6)
-        return
     told(
-        lambda: lmkin.decompose(arrays, ridge=ridge, released=True, **plain),
+        lambda: lmkin.decompose(arrays, ridge=ridge, convention="released", **plain),
         "released",
         "Leave one",
         repr(ridge),
     )
+    assert Ridge.make("auto", released=True) == Ridge("absolute", 1e-6)
 
 
 def test_two_rules(arrays: Any) -> None:
     for ridge, rule in (("validation", "floor"), ("validation", "absolute"), ("floor", "absolute")):
         told(
-            lambda: lmkin.decompose(arrays, ridge=ridge, rule=rule, **plain),  # noqa: B023
+            lambda: lmkin.decompose(arrays, ridge=ridge, ridge_rule=rule, **plain),  # noqa: B023
             repr(ridge),
             repr(rule),
         )
@@ -210,7 +205,7 @@ def test_no_validation_rows_are_said_before_any_row_is_read(two: Any, sample: An
 
     corpus = Untouched(list(sample[:80]), name="untouched")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lmkin.dependency.decomposing.collect", never)
+        patch.setattr("lmkin.analyses.dependency.decomposition.collect", never)
         told(
             lambda: lmkin.decompose(
                 two, corpus, ridge="validation", split={"train": 0.8, "test": 0.2}, **plain
@@ -228,7 +223,7 @@ MADE: list[dict[str, Any]] = [
     {"precision": "float32"},
     {"memory": "1GB"},
     {"seed": 1},
-    {"checkpoint": "here"},
+    {"workspace": "here"},
     {"pooling": "max"},
     {"max_length": 16},
 ]
@@ -236,7 +231,7 @@ MADE: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("options", MADE, ids=lambda o: next(iter(o)))
 def test_moments_were_made_before(arrays: Any, options: Any) -> None:
-    given = {k: lmkin.moments(arrays, parts=2, progress=False) for k in ("train", "test")}
+    given = {k: lmkin.compute_moments(arrays, parts=2, progress=False) for k in ("train", "test")}
     told(
         lambda: lmkin.decompose(given, **options, **quiet),
         "Moments",
@@ -246,11 +241,11 @@ def test_moments_were_made_before(arrays: Any, options: Any) -> None:
 
 
 def test_moments_and_options_that_nobody_knows(arrays: Any) -> None:
-    given = {k: lmkin.moments(arrays, parts=2, progress=False) for k in ("train", "test")}
+    given = {k: lmkin.compute_moments(arrays, parts=2, progress=False) for k in ("train", "test")}
     told(lambda: lmkin.decompose(given, ridgee=1, **quiet), "'ridgee'", "Did you mean 'ridge'")
     defaults = {"parts": 10, "layers": "last", "units": "sentence", "seed": 0, "pooling": None}
-    assert lmkin.decompose(given, **defaults, **quiet).data.identical(
-        lmkin.decompose(given, **quiet).data
+    assert lmkin.decompose(given, **defaults, **quiet).dataset.identical(
+        lmkin.decompose(given, **quiet).dataset
     )
 
 
@@ -285,7 +280,7 @@ def test_what_is_stored_was_made_before(two: Any, sample: Any, tmp_path: Path) -
             )
     told(lambda: lmkin.decompose({"a": opened[0], "b": opened[1]}, sample[:80], **plain), "corpus")
     kept = lmkin.decompose(stores, units="sentence", pooling=None, **plain)
-    assert kept.data.equals(lmkin.decompose(opened, **plain).data)
+    assert kept.dataset.equals(lmkin.decompose(opened, **plain).dataset)
 
 
 # -- splits ---------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from dependency.naive_dependency import NOTHING, Rule
 
 FIELDS = ("r2_group", "r2_pair", "rho_pair", "rho_group")
 quiet = {"progress": False}
-plain = {"progress": False, "intervals": False, "null": False}
+plain = {"progress": False, "intervals": False, "permutation_baseline": False}
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_no_unit_matters_to_a_relative_ridge(powers: Any, seed: int, share: floa
         changed[name] = 10.0**power * (X @ Q + X.std() * random.normal(size=X.shape[1]))
     before, after = (lmkin.decompose(x, ridge=share, **plain) for x in (arrays, changed))
     for field in FIELDS:
-        assert after.data[field].values == pytest.approx(before.data[field].values, abs=1e-7)
+        assert after.dataset[field].values == pytest.approx(before.dataset[field].values, abs=1e-7)
 
 
 @settings(max_examples=10, deadline=None)
@@ -77,9 +77,9 @@ def test_models_in_another_order(order: list[str], ridge: Any) -> None:
     other = lmkin.decompose({m: arrays[m] for m in order}, ridge=ridge, **plain)
     assert other.models == list(order)
     names = {"model": list(arrays), "basis": list(arrays), "target": list(arrays)}
-    found = other.data.sel(names)
+    found = other.dataset.sel(names)
     for field in (*FIELDS, "ridge_group", "ridge_pair"):
-        assert found[field].values == pytest.approx(first.data[field].values, abs=1e-8)
+        assert found[field].values == pytest.approx(first.dataset[field].values, abs=1e-8)
 
 
 def test_float32_arrays_and_torch_tensors(arrays: Any, rows: Any) -> None:
@@ -90,7 +90,9 @@ def test_float32_arrays_and_torch_tensors(arrays: Any, rows: Any) -> None:
     for given_, near in ((narrow, 1e-5), (tensors, 1e-10), (of_half, 1e-5)):
         found = lmkin.decompose(given_, split=rows, **plain)
         for field in FIELDS:
-            assert found.data[field].values == pytest.approx(expected.data[field].values, abs=near)
+            assert found.dataset[field].values == pytest.approx(
+                expected.dataset[field].values, abs=near
+            )
     whole = lmkin.decompose(tensors, split=rows, **quiet)
     assert whole.r2_group_null.sel(split="test").max() < 0.05
     coarse = lmkin.decompose(narrow, split=rows, precision="float32", **plain)

@@ -79,18 +79,18 @@ OPTIONS: list[tuple[dict[str, Any], tuple[str, ...]]] = [
     ({"ridge": float("inf")}, ("0 or more",)),
     ({"ridge": True}, ("0 or more",)),
     ({"ridge": None}, ("0 or more",)),
-    ({"ridge": 0.1, "rule": "relativ"}, ("Did you mean 'relative'",)),
-    ({"ridge": 0.1, "rule": "validation"}, ("validation",)),
+    ({"ridge": 0.1, "ridge_rule": "relativ"}, ("Did you mean 'relative'",)),
+    ({"ridge": 0.1, "ridge_rule": "validation"}, ("validation",)),
     ({"ridge": "validation", "split": {"train": 0.8, "test": 0.2}}, ("give 'validation'",)),
-    ({"ridge": "validation", "released": True}, ("released",)),
+    ({"ridge": "validation", "convention": "released"}, ("released",)),
     ({"level": 95}, ("level", "0.95")),
     ({"level": 0}, ("level",)),
     ({"parts": -3}, ("parts",)),
     ({"precision": "float16"}, ("float32", "float16")),
-    ({"lengths": [1, 2, 3]}, ("120 rows", "3 numbers")),
-    ({"lengths": np.zeros(120)}, ("above 0",)),
-    ({"lengths": np.full(120, np.nan)}, ("above 0",)),
-    ({"lengths": np.full(120, 7)}, ("length",)),
+    ({"row_lengths": [1, 2, 3]}, ("120 rows", "3 numbers")),
+    ({"row_lengths": np.zeros(120)}, ("above 0",)),
+    ({"row_lengths": np.full(120, np.nan)}, ("above 0",)),
+    ({"row_lengths": np.full(120, 7)}, ("length",)),
     ({"layers": [0]}, ("layers",)),
     ({"pooled": "mean"}, ("pooled",)),
 ]
@@ -106,7 +106,8 @@ def test_a_bad_option(arrays: Any, options: Any, words: tuple[str, ...]) -> None
 
 
 @pytest.mark.parametrize(
-    "options", [{"ridge": 0}, {"ridge": 0.0, "rule": "absolute"}, {"ridge": 0, "rule": "floor"}]
+    "options",
+    [{"ridge": 0}, {"ridge": 0.0, "ridge_rule": "absolute"}, {"ridge": 0, "ridge_rule": "floor"}],
 )
 def test_no_more_rows_than_neurons_without_a_ridge(arrays: Any, options: Any) -> None:
     """The rest of the narrowest model has 15 neurons: 15 rows explain anything in full."""
@@ -191,7 +192,7 @@ def test_a_corpus_of_a_few_sentences(tiny: Any, model_folder: Any, sample: Any) 
 
 @pytest.fixture(scope="module")
 def given(arrays: Any) -> Any:
-    return lmkin.moments(arrays, parts=6, progress=False)
+    return lmkin.compute_moments(arrays, parts=6, progress=False)
 
 
 def test_moments_by_wrong_names(given: Any, arrays: Any) -> None:
@@ -201,15 +202,15 @@ def test_moments_by_wrong_names(given: Any, arrays: Any) -> None:
 
 
 def test_moments_of_other_models(given: Any, arrays: Any) -> None:
-    fewer = lmkin.moments({m: arrays[m] for m in "abc"}, progress=False)
-    order = lmkin.moments({m: arrays[m] for m in "dcba"}, progress=False)
-    wider = lmkin.moments({**arrays, "d": arrays["b"]}, progress=False)
+    fewer = lmkin.compute_moments({m: arrays[m] for m in "abc"}, progress=False)
+    order = lmkin.compute_moments({m: arrays[m] for m in "dcba"}, progress=False)
+    wider = lmkin.compute_moments({**arrays, "d": arrays["b"]}, progress=False)
     for other in (fewer, order, wider):
         told(lambda: lmkin.decompose({"train": given, "test": other}, **quiet), "same models")  # noqa: B023
 
 
 def test_moments_of_one_model(arrays: Any) -> None:
-    one = lmkin.moments({"a/0": arrays["a"], "a/1": arrays["b"]}, progress=False)
+    one = lmkin.compute_moments({"a/0": arrays["a"], "a/1": arrays["b"]}, progress=False)
     told(lambda: lmkin.decompose({"train": one, "test": one}, **quiet), "two models")
 
 
@@ -237,7 +238,7 @@ def test_bad_parts_of_moments(given: Any, split: Any, words: tuple[str, ...]) ->
 
 
 def test_one_set_of_moments_without_parts(arrays: Any) -> None:
-    whole = lmkin.moments(arrays, parts=0, progress=False)
+    whole = lmkin.compute_moments(arrays, parts=0, progress=False)
     told(lambda: lmkin.decompose(whole, split={"train": [0], "test": [1]}, **quiet), "Moments")
 
 
@@ -278,7 +279,7 @@ def test_no_sizes_of_subsets(found: Any) -> None:
 def test_all_subsets_of_many_models() -> None:
     random = np.random.default_rng(0)
     arrays = {f"m{k}": random.normal(size=(200, 2)) for k in range(16)}
-    many = lmkin.decompose(arrays, intervals=False, null=False, **quiet)
+    many = lmkin.decompose(arrays, intervals=False, permutation_baseline=False, **quiet)
     told(lambda: many.best_subsets(2, exhaustive=True, progress=False), "15", "16")
     assert many.best_subsets(2, progress=False).attrs["method"] == "greedy"
 
@@ -309,20 +310,13 @@ def test_a_field_that_is_not_there(found: Any) -> None:
 
 
 def test_a_file_of_something_else(tmp_path: Any, arrays: Any) -> None:
-    lmkin.save_result(
-        lmkin.similarities({"a/0": arrays["a"], "b/0": arrays["b"]}, "ckasim", progress=False),
-        tmp_path / "other.nc",
-    )
-    told(lambda: lmkin.Dependency.load(tmp_path / "other.nc"), "decomposition")
+    other = lmkin.similarity({"a/0": arrays["a"], "b/0": arrays["b"]}, measures="ckasim")
+    other.save(tmp_path / "other.nc")
+    told(lambda: lmkin.Dependency.load(tmp_path / "other.nc"), "'dependency'")
     told(lambda: lmkin.Dependency.load(tmp_path / "none.nc"), "none.nc")
 
 
-# -- the paper, and sequences ---------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("table", [1, 4, "2", None])
-def test_tables_that_the_paper_does_not_have(table: Any) -> None:
-    told(lambda: lmkin.published_dependency(table), "2 and 3")
+# -- sequences ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("length", [0, -5, 2.5, True, "16"])
@@ -339,3 +333,8 @@ def test_reference_tokenizers(sample: Any, tmp_path: Any) -> None:
 def test_a_corpus_shorter_than_a_sequence(sample: Any, model_folder: Any) -> None:
     told(lambda: lmkin.cut_sequences(sample[:2], model_folder("bert"), 4096), "4096", "shorter")
     told(lambda: lmkin.cut_sequences(sample[:20], model_folder("bert"), 8, limit=0), "limit")
+
+
+def test_tokens_of_two_tokenizers(tiny: Any, model_folder: Any, sample: Any) -> None:
+    other = lmkin.load_model(model_folder("gpt2"))
+    told(lambda: lmkin.decompose([tiny, other], sample[:5], units="token", **quiet), "tokenizers")

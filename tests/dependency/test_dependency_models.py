@@ -12,7 +12,7 @@ import lmkin
 from dependency import naive_dependency as naive
 from dependency.naive_dependency import NOTHING, Rule
 
-plain = {"progress": False, "intervals": False, "null": False}
+plain = {"progress": False, "intervals": False, "permutation_baseline": False}
 quiet = {"progress": False}
 
 
@@ -35,7 +35,7 @@ def test_encoder_decoder_and_both_equal_transformers_text_by_text(
     for name in naive.SPLITS:
         expected = naive.tables(by_hand, split["train"], split[name], rule)
         for field in ("r2_group", "r2_pair", "rho_pair", "rho_group"):
-            mine = found.data[field].sel(split=name).values
+            mine = found.dataset[field].sel(split=name).values
             assert mine == pytest.approx(expected[field], abs=1e-4), (name, field)
 
 
@@ -44,13 +44,17 @@ def test_padding_changes_nothing(models: Any, uneven: lmkin.Corpus) -> None:
     together = lmkin.decompose(models, uneven, split=split, batch_tokens=4000, **plain)
     alone = lmkin.decompose(models, uneven, split=split, batch_tokens=1, **plain)
     for field in ("r2_group", "r2_pair"):
-        assert together.data[field].values == pytest.approx(alone.data[field].values, abs=1e-4)
+        assert together.dataset[field].values == pytest.approx(
+            alone.dataset[field].values, abs=1e-4
+        )
 
 
 def test_the_decoder_side(model_folder: Any, uneven: lmkin.Corpus) -> None:
     folder = model_folder("bart")
     both = [lmkin.load_model(folder, name=side, side=side) for side in ("encoder", "decoder")]
-    found = lmkin.decompose(both, uneven, split=naive.three_splits(len(uneven)), **plain)
+    found = lmkin.decompose(
+        both, uneven, split=naive.three_splits(len(uneven)), ridge=1e-6, **plain
+    )
     arrays = {
         m.name: np.asarray(
             lmkin.extract(m, uneven, units="sentence", progress=False).layer(-1), np.float64
@@ -66,7 +70,7 @@ def test_stored_activations_and_models_give_the_same(
     models: Any, uneven: lmkin.Corpus, tmp_path: Path
 ) -> None:
     split = naive.three_splits(len(uneven))
-    expected = lmkin.decompose(models, uneven, split=split, null=False, **quiet)
+    expected = lmkin.decompose(models, uneven, split=split, permutation_baseline=False, **quiet)
     stored = [
         lmkin.extract(m, uneven, tmp_path / f"{m.name}.acts", units="sentence", progress=False)
         for m in models
@@ -74,10 +78,10 @@ def test_stored_activations_and_models_give_the_same(
     memory = [lmkin.extract(m, uneven, units="sentence", progress=False) for m in models]
     folders = [str(tmp_path / f"{m.name}.acts") for m in models]
     for source in (stored, memory, folders):
-        found = lmkin.decompose(source, split=split, null=False, **quiet)
+        found = lmkin.decompose(source, split=split, permutation_baseline=False, **quiet)
         assert found.models == expected.models
         for field in ("r2_group", "r2_pair", "r2_group_se", "r2_group_beyond_length", "r2_length"):
-            mine, theirs = found.data[field].values, expected.data[field].values
+            mine, theirs = found.dataset[field].values, expected.dataset[field].values
             assert mine == pytest.approx(theirs, abs=2e-5), field
 
 
@@ -90,7 +94,7 @@ def test_a_text_that_one_model_cannot_read_is_left_out_of_all_and_counted(models
     corpus = lmkin.Corpus([lmkin.Sentence(t, id=str(i)) for i, t in enumerate(texts)])
     found = lmkin.decompose(models[:2], corpus, **plain)
     assert int(found.n.sum()) == 149
-    assert any(alert.startswith("dropped") and "bert" in alert for alert in found.alerts)
+    assert any(alert.kind == "dropped" and "bert" in alert.text for alert in found.alerts)
 
 
 def test_texts_that_weigh_most_are_shown(models: Any, uneven: lmkin.Corpus) -> None:
@@ -183,13 +187,13 @@ def test_words(two: Any, sample: lmkin.Corpus) -> None:
     corpus = sample[:60]
     n = len(corpus.words)
     split = naive.three_splits(n)
-    found = lmkin.decompose(two, corpus, units="word", split=split, **plain)
-    assert found.data.attrs["units"] == "word"
+    found = lmkin.decompose(two, corpus, units="word", split=split, ridge=1e-6, **plain)
+    assert found.dataset.attrs["units"] == "word"
     arrays = {m: some[2] for m, some in by_layer(two, corpus, "word").items()}
     for name in naive.SPLITS:
         expected = naive.tables(arrays, split["train"], split[name], Rule())
         for field in ("r2_group", "r2_pair"):
-            mine = found.data[field].sel(split=name).values
+            mine = found.dataset[field].sel(split=name).values
             assert mine == pytest.approx(expected[field], abs=1e-4)
 
 

@@ -12,7 +12,7 @@ from dependency import naive_dependency as naive
 from dependency.naive_dependency import Rule
 from lmkin.models import load_tokenizer
 
-plain = {"progress": False, "intervals": False, "null": False}
+plain = {"progress": False, "intervals": False, "permutation_baseline": False}
 quiet = {"progress": False}
 
 
@@ -119,5 +119,5 @@ def test_models_cut_sequences_at_so_many_tokens_of_their_own(
     for name in naive.SPLITS:
         expected = naive.tables(by_hand, split["train"], split[name], Rule("relative", 1.0))
         for field in ("r2_group", "r2_pair"):
-            mine = found.data[field].sel(split=name).values
+            mine = found.dataset[field].sel(split=name).values
             assert mine == pytest.approx(expected[field], abs=1e-4), (name, field)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,3 +89,10 @@ CASES = [
     Case("offset of 10,000", _offset),
     Case("values near 60,000", _half),
 ]
+
+
+def keywords(options: dict[str, Any]) -> dict[str, Any]:
+    """Options of the definitions in `naive` as keywords of `lmkin.similarity`."""
+    own = {name: value for name, value in options.items() if name != "standardize"}
+    neurons = "standardized" if options.get("standardize") else "raw"
+    return {"neurons": neurons, "measure_options": own}

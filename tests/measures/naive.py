@@ -72,9 +72,10 @@ def mixedsim(
     *,
     ridge: float = 0.0,
     top_k: int | None = None,
-    released: bool = False,
+    convention: str = "paper",
     standardize: bool = False,
 ) -> float:
+    released = convention == "released"
     A, B = centred(X), centred(Y, standardize=standardize or released)
     if released:  # all left singular vectors, of z-scored columns
         U = np.linalg.svd(B, full_matrices=False)[0]
@@ -103,9 +104,10 @@ def svsim(
     *,
     variance: float = 0.99,
     top_k: int | None = None,
-    released: bool = False,
+    convention: str = "paper",
     standardize: bool = False,
 ) -> float:
+    released = convention == "released"
     z = standardize or released
     A = singular_vectors(centred(X, standardize=z), variance, released)[0]
     B = singular_vectors(centred(Y, standardize=z), variance, released)[0]
@@ -118,9 +120,10 @@ def pwsim(
     *,
     variance: float = 0.99,
     top_k: int | None = None,
-    released: bool = False,
+    convention: str = "paper",
     standardize: bool = False,
 ) -> float:
+    released = convention == "released"
     z = standardize or released
     A = singular_vectors(centred(X, standardize=z), variance, released)[0]
     B = singular_vectors(centred(Y, standardize=z), variance, released)[0]
@@ -217,9 +220,10 @@ def mixedsim_on(
     *,
     ridge: float = 0.0,
     top_k: int | None = None,
-    released: bool = False,
+    convention: str = "paper",
     standardize: bool = False,
 ) -> float:
+    released = convention == "released"
     A, A_test = _scaled(fit[0], test[0], False)
     B, B_test = _scaled(fit[1], test[1], standardize or released)
     W = regression_weights(A, B, ridge, fit[1].shape[1])
@@ -254,9 +258,10 @@ def svsim_on(
     *,
     variance: float = 0.99,
     top_k: int | None = None,
-    released: bool = False,
+    convention: str = "paper",
     standardize: bool = False,
 ) -> float:
+    released = convention == "released"
     rho, _ = _canonical_on(fit, test, variance, released, standardize)
     return float(rho[:top_k].mean())
 
@@ -267,9 +272,10 @@ def pwsim_on(
     *,
     variance: float = 0.99,
     top_k: int | None = None,
-    released: bool = False,
+    convention: str = "paper",
     standardize: bool = False,
 ) -> float:
+    released = convention == "released"
     rho, H = _canonical_on(fit, test, variance, released, standardize)
     columns = centred(fit[0], standardize=standardize)
     weights = np.abs(H.T @ columns).sum(axis=1)[:top_k]

@@ -15,7 +15,7 @@ import lmkin
 from lmkin.measures import Measure, measure_function, measure_info, measure_names
 from lmkin.measures.registry import INVARIANCES
 from lmkin.moments import Moments
-from measures.layer_pairs import Matrix, correlated
+from measures.layer_pairs import Matrix, correlated, keywords
 
 MEASURES = [measure_info(name) for name in measure_names()]
 every = pytest.mark.parametrize("measure", MEASURES, ids=lambda m: m.name)
@@ -47,11 +47,13 @@ def moved(X: Matrix, how: str, rng: np.random.Generator) -> Matrix:
 
 
 def value(measure: Measure, X: Any, Y: Any, **options: Any) -> float:
-    return measure_function(measure.name, **options)(X, Y)
+    return measure_function(measure.name, **keywords(options))(X, Y)
 
 
 def through_moments(measure: Measure, X: Any, Y: Any, **options: Any) -> float:
-    table = lmkin.similarity({"x": X, "y": Y}, measure.name, intervals=False, **options)
+    table = lmkin.similarity(
+        {"x": X, "y": Y}, measures=measure.name, intervals=False, **keywords(options)
+    ).matrix()
     return float(table.values[0, 1])
 
 
@@ -165,7 +167,9 @@ def test_streaming_equals_direct(measure: Measure, seed: int, cuts: list[int]) -
     edges = [0, *sorted(cuts), 120]
     for start, stop in pairwise(edges):
         moments.update({"x": X[start:stop], "y": Y[start:stop]})
-    table = lmkin.similarity(moments, measure.name, intervals=False)
+    table = lmkin.similarity(
+        moments, measures=measure.name, neurons="raw", intervals=False
+    ).matrix()
     assert float(table.values[0, 1]) == pytest.approx(value(measure, X, Y), abs=1e-9)
     assert float(table.values[1, 0]) == pytest.approx(value(measure, Y, X), abs=1e-9)
 
@@ -185,10 +189,15 @@ def test_merge_order_does_not_matter(measure: Measure, standardize: bool) -> Non
     # Standardized row norms follow a change of unit to first order only, and 88 rows know the unit to 8 %.
     close = 1e-3 if standardize and measure.name == "ckasim" else 1e-9
     for order in ([0, 1, 2, 3], [3, 2, 1, 0], [1, 0, 3, 2]):
-        merged = Moments(rows=300)
+        merged = Moments(sample_rows=300)
         for number in order:
             merged = merged.merge(parts[number])
-        table = lmkin.similarity(merged, measure.name, standardize=standardize, intervals=False)
+        table = lmkin.similarity(
+            merged,
+            measures=measure.name,
+            neurons="standardized" if standardize else "raw",
+            intervals=False,
+        ).matrix()
         assert float(table.values[0, 1]) == pytest.approx(expected, abs=close), order
 
 
@@ -214,7 +223,9 @@ def test_torch_tensors(measure: Measure, dtype: str) -> None:
     assert value(measure, wanted, Y) == pytest.approx(expected, abs=1e-9)
     moments = Moments().update({"x": wanted, "y": Y})
     assert not moments.cov("x", "y").requires_grad  # else a graph of all blocks would be kept
-    table = lmkin.similarity(moments, measure.name, intervals=False)
+    table = lmkin.similarity(
+        moments, measures=measure.name, neurons="raw", intervals=False
+    ).matrix()
     assert float(table.values[0, 1]) == pytest.approx(expected, abs=1e-9)
     with pytest.raises(lmkin.LmkinError, match="one kind"):
         value(measure, X, Y.double().numpy())
@@ -266,11 +277,11 @@ def test_a_neuron_that_is_constant_without_a_part(measure: Measure, precision: s
     for standardize in (False, True):
         table = lmkin.similarity(
             {"x": X, "y": Y},
-            measure.name,
+            measures=measure.name,
             parts=parts,
             precision=precision,
-            standardize=standardize,
-        )
+            neurons="standardized" if standardize else "raw",
+        ).matrix()
         expected = value(measure, X[40:], Y[40:], standardize=standardize)
         # Units of the whole are not those of the rest: standardized norms follow to first order.
         close = 1e-3 if standardize and measure.name == "ckasim" else 2e-6
@@ -282,7 +293,11 @@ def test_fewer_units_than_neurons(measure: Measure) -> None:
     X, Y = layers(4, n=30, d=50, e=40)
     low, high = measure.range
     tables = [
-        lmkin.similarity({"x": X, "y": Y}, measure.name, intervals=False, route=route).values
+        lmkin.similarity(
+            {"x": X, "y": Y}, measures=measure.name, neurons="raw", intervals=False, route=route
+        )
+        .matrix()
+        .values
         for route in ("joint", "dual", "panels")
     ]
     assert np.diag(tables[0]) == pytest.approx(1, abs=1e-9)
@@ -373,8 +388,10 @@ def test_options_are_checked(measure: Measure) -> None:
     X, Y = layers(4)
     with pytest.raises(lmkin.LmkinError, match="No option 'varianse'"):
         value(measure, X, Y, varianse=0.5)
-    with pytest.raises(lmkin.LmkinError, match=r"No option 'held_oud'.*Did you mean 'held_out'"):
-        through_moments(measure, X, Y, held_oud=True)
+    with pytest.raises(lmkin.LmkinError, match=r"no option 'held_oud'.*Did you mean 'held_out'"):
+        lmkin.similarity({"x": X, "y": Y}, measures=measure.name, held_oud=True)
+    with pytest.raises(lmkin.LmkinError, match="No option 'varianse'"):
+        through_moments(measure, X, Y, varianse=0.5)
     wrong = {
         "top_k": 0,
         "variance": 1.5,
@@ -394,6 +411,6 @@ def test_options_are_checked(measure: Measure) -> None:
 
 @every
 def test_conformance(measure: Measure) -> None:
-    found = lmkin.conformance(measure.name, quick=True, show=False)
+    found = lmkin.check_measure(measure.name, quick=True, show=False)
     wrong = [(row.name, row.note) for row in found.rows if row.verdict in ("fail", "error")]
     assert found.passed, wrong

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lmkin.measures.summing import Weights, summarize
+from lmkin.measures.block_sums import Weights, summarize
 
 TYPES = {np.dtype(np.float32): 2e-6, np.dtype(np.float64): 1e-13}
 

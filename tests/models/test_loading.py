@@ -199,14 +199,6 @@ def test_a_model_that_reads_no_text(tmp_path, model_folder) -> None:
         lmkin.load_model(tmp_path)
 
 
-def test_a_model_without_tokenizer(model_folder, tmp_path) -> None:
-    folder = shutil.copytree(model_folder("gpt2"), tmp_path / "bare")
-    for file in [*folder.glob("tokenizer*"), *folder.glob("vocab*"), *folder.glob("merges*")]:
-        file.unlink()
-    with pytest.raises(lmkin.ModelError):
-        lmkin.load_model(folder)
-
-
 def test_unknown_device(model_folder) -> None:
     with pytest.raises(lmkin.ModelError, match="cannot be used here"):
         lmkin.load_model(

@@ -9,6 +9,7 @@ import pytest
 
 import lmkin
 from lmkin.measures import registry
+from lmkin.rows import Workspace
 
 X = np.random.default_rng(0).normal(size=(300, 4))
 
@@ -31,7 +32,9 @@ def test_rows_before_the_bad_ones_are_kept(bad: float, earlier: int) -> None:
 
 def test_layers_of_a_dict_are_not_chosen_by_number() -> None:
     with pytest.raises(lmkin.MomentsError, match="give those that you want"):
-        lmkin.similarity({"a/0": X, "a/1": X}, layers=[0])
+        lmkin.similarity(
+            {"a/0": X, "a/1": X}, measures="ckasim", neurons="raw", layers=[0]
+        ).matrix()
 
 
 def test_a_broken_package_of_measures_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,30 +55,39 @@ def test_the_pairs_route_goes_on_after_a_kill(model_folder, tmp_path) -> None:
     """Models run into the place for unfinished work; a second run finds them there."""
     models = [model_folder(name) for name in ("bert", "gpt2", "roberta")]
     corpus = lmkin.read_corpus("sample")[:60]
-    options = {"corpus": corpus, "route": "pairs", "checkpoint": tmp_path / "w", "progress": False}
-    first = lmkin.similarities(models, "ckasim", **options)
-    stores = sorted((tmp_path / "w" / "activations").iterdir())
+    options = {"corpus": corpus, "route": "pairs", "workspace": tmp_path / "w", "progress": False}
+    first = lmkin.similarity(models, measures="ckasim", neurons="raw", **options)
+    (place,) = (tmp_path / "w").iterdir()
+    stores = sorted(place.iterdir())
     assert len(stores) == 3
     before = {f: f.stat().st_mtime_ns for s in stores for f in s.glob("*.safetensors")}
-    second = lmkin.similarities(models, "ckasim", **options)
+    second = lmkin.similarity(models, measures="ckasim", neurons="raw", **options)
     after = {f: f.stat().st_mtime_ns for s in stores for f in s.glob("*.safetensors")}
     assert before == after
     np.testing.assert_array_equal(first["ckasim"], second["ckasim"])
-    joint = lmkin.similarities(models, "ckasim", corpus=corpus, route="joint", progress=False)
+    joint = lmkin.similarity(
+        models, measures="ckasim", neurons="raw", corpus=corpus, route="joint", progress=False
+    )
     np.testing.assert_allclose(first["ckasim"], joint["ckasim"], atol=1e-6)
+    Workspace(tmp_path / "w").clear()
+    assert not (tmp_path / "w").exists()
 
 
 def test_parts_in_pieces_lose_no_rows_where_unfinished_work_is_kept(
     model_folder, tmp_path, monkeypatch
 ) -> None:
     """Labels that come again and again: a second run must not find a part with its last piece only."""
-    monkeypatch.setattr("lmkin.moments.making.CHUNK", 16)
+    monkeypatch.setattr("lmkin.rows.passes.CHUNK", 16)
     corpus = lmkin.read_corpus("sample")[:40]
     labels = np.arange(corpus.n_words) // 50 % 3
     options = {"parts": labels, "layers": "0", "progress": False, "first_token": "keep"}
     model = lmkin.load_model(model_folder("bert"))
-    plain = lmkin.moments([model], corpus, **options)
+    plain = lmkin.compute_moments([model], corpus, **options)
     for _ in range(2):
-        kept = lmkin.moments([model], corpus, checkpoint=tmp_path / "w", **options)
+        kept = lmkin.compute_moments([model], corpus, workspace=tmp_path / "w", **options)
         assert kept.part_sizes == plain.part_sizes
         assert kept.n == plain.n
+        np.testing.assert_allclose(
+            kept.cov("bert/0", "bert/0"), plain.cov("bert/0", "bert/0"), atol=1e-6
+        )
+    assert len(list((tmp_path / "w").iterdir())) > 3

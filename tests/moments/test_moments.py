@@ -14,7 +14,8 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import lmkin
-from lmkin.moments import Group, Moments, as_group
+from lmkin.core import LayerId, as_layer_id
+from lmkin.moments import Moments
 
 few = settings(max_examples=25, deadline=None)
 seeds = st.integers(0, 2**31)
@@ -240,13 +241,13 @@ def test_a_constant_neuron_has_no_spread_wherever_it_is_constant() -> None:
 def test_groups_by_name_and_by_pair() -> None:
     rows = layers(0)
     moments = Moments().update(rows)
-    assert moments.groups == (Group("a", 0), Group("a", 1), Group("org/b", 12))
-    assert moments.widths == {Group("a", 0): 4, Group("a", 1): 3, Group("org/b", 12): 2}
+    assert moments.groups == (LayerId("a", 0), LayerId("a", 1), LayerId("org/b", 12))
+    assert moments.widths == {LayerId("a", 0): 4, LayerId("a", 1): 3, LayerId("org/b", 12): 2}
     assert (moments.cov(("a", 1), "org/b/12") == moments.cov("a/1", ("org/b", 12))).all()
     reordered = Moments().update(rows).update(dict(reversed(rows.items())))
     assert_moments_of(reordered, {g: np.tile(a, (2, 1)) for g, a in rows.items()})
     assert "3 layers, 9 neurons, over 90 rows" in repr(moments)
-    assert as_group("bert") == Group("bert", 0)
+    assert as_layer_id("bert") == LayerId("bert", 0)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,7 @@ def test_what_cannot_be_asked() -> None:
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_saved_and_loaded(tmp_path: Any, precision: str) -> None:
     rows = layers(7)
-    moments = Moments(precision=precision, rows=20, seed=3)
+    moments = Moments(precision=precision, sample_rows=20, seed=3)
     moments.info = {"corpus": 'names "with" \n anything ✓'}
     for k in range(3):
         moments.update(cut(rows, 30 * k, 30 * k + 30), part=("p", 1, np.int64(7))[k])
@@ -328,7 +329,8 @@ def test_saved_and_loaded(tmp_path: Any, precision: str) -> None:
                 )
     for name in ("ckasim", "rbfcka"):
         assert (
-            lmkin.similarity(again, name).values == lmkin.similarity(moments, name).values
+            lmkin.similarity(again, measures=name, neurons="raw").matrix().values
+            == lmkin.similarity(moments, measures=name, neurons="raw").matrix().values
         ).all()
     # It goes on growing, and merges.
     double = {g: np.concatenate([a, a]) for g, a in rows.items()}

@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lmkin
-from lmkin.moments import Group, PanelMoments, plan_moments, row_source
+from lmkin.core import LayerId
+from lmkin.moments import PanelMoments, plan_moments
+from lmkin.rows import row_source
 
 WIDTHS = {"a/0": 3, "a/1": 5, "b/0": 2, "b/1": 4, "c/0": 1}
 CLOSE = {"float64": 1e-10, "float32": 2e-5}
@@ -60,7 +62,7 @@ def check(
 def test_the_same_as_numpy(
     panel: int, precision: str, scattered: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lmkin.moments.groups.PANEL", panel)
+    monkeypatch.setattr("lmkin.core.layer_ids.PANEL", panel)
     monkeypatch.setattr("lmkin.moments.resident.CHUNK", 64)  # a part is made of two pieces
     rows = make_rows()
     part = np.arange(400) % 4 if scattered else np.repeat(np.arange(4), 100)
@@ -93,7 +95,7 @@ def test_without_parts(n: int) -> None:
 
 
 def test_products_that_are_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lmkin.moments.groups.PANEL", 1)
+    monkeypatch.setattr("lmkin.core.layer_ids.PANEL", 1)
     moments = PanelMoments(row_source(make_rows(), parts=2))
     moments.load(3)
     with pytest.raises(lmkin.MomentsError, match="not loaded"):
@@ -111,7 +113,7 @@ def test_any_rows_give_what_sums_of_them_give(n: int, seed: int, offset: float, 
     rows = make_rows(n, seed, offset)
     measures = ["neuronsim", "ckasim", "mixedsim"]
     tables = [
-        lmkin.similarities(rows, measures, parts=parts, route=route)
+        lmkin.similarity(rows, measures=measures, neurons="raw", parts=parts, route=route)
         for route in ("joint", "panels")
     ]
     for name in measures:
@@ -121,11 +123,19 @@ def test_any_rows_give_what_sums_of_them_give(n: int, seed: int, offset: float, 
             )
 
 
-@pytest.mark.parametrize("options", [{}, {"held_out": True}, {"standardize": "both"}])
+@pytest.mark.parametrize("options", [{}, {"held_out": True}, {"neurons": "both"}])
+@pytest.mark.slow
 def test_all_measures_with_intervals(options: dict[str, Any]) -> None:
     rows = make_rows(600)
     one, other = (
-        lmkin.similarities(rows, rows=600, parts=5, route=route, **options)
+        lmkin.similarity(
+            rows,
+            measures="all",
+            sample_rows=600,
+            parts=5,
+            route=route,
+            **{"neurons": "raw", **options},
+        )
         for route in ("joint", "panels")
     )
     assert set(one) == set(other)
@@ -134,18 +144,22 @@ def test_all_measures_with_intervals(options: dict[str, Any]) -> None:
             assert (one[name].values == other[name].values).all(), name
             continue
         # Standardized norms without a part follow the change of unit to first order, from either reference.
-        close = 1e-4 if "standardize" in options and name.startswith("ckasim") else 1e-6
+        close = 1e-4 if "neurons" in options and name.startswith("ckasim") else 1e-6
         np.testing.assert_allclose(one[name].values, other[name].values, atol=close, err_msg=name)
-    assert one.attrs["alerts"] == other.attrs["alerts"]
-    assert '"route": "panels"' in other.attrs["provenance"]
+    assert one.alerts == other.alerts
+    assert other.provenance["route"] == "panels"
 
 
 def test_float32_rows_keep_their_digits() -> None:
     rows = {g: a.astype(np.float32) for g, a in make_rows(5000, offset=100).items()}
     exact = {g: a.astype(np.float64) for g, a in rows.items()}
     measures = ["neuronsim", "ckasim", "svsim"]
-    found = lmkin.similarities(rows, measures, route="panels", precision="float32")
-    expected = lmkin.similarities(exact, measures, route="joint", precision="float64")
+    found = lmkin.similarity(
+        rows, measures=measures, neurons="raw", route="panels", precision="float32"
+    )
+    expected = lmkin.similarity(
+        exact, measures=measures, neurons="raw", route="joint", precision="float64"
+    )
     for name in measures:
         np.testing.assert_allclose(found[name].values, expected[name].values, atol=2e-6)
         se, known = found[f"{name}_se"].values, expected[f"{name}_se"].values
@@ -167,22 +181,23 @@ def test_a_constant_neuron() -> None:
         ]
 
 
-def test_whose_rows_may_stay_in_memory() -> None:
+def test_whose_rows_may_stay_in_memory(caplog: pytest.LogCaptureFixture) -> None:
     torch = pytest.importorskip("torch")
     rows = make_rows()
     assert row_source(rows).resident
     tensors = {g: torch.tensor(a) for g, a in rows.items()}
     assert not row_source(tensors).resident
-    said: list[str] = []
-    lmkin.similarity(tensors, say=said.append)
-    assert "joint" in said[0]
-    assert "panels" not in said[0]
+    caplog.set_level("INFO", "lmkin")
+    lmkin.similarity(tensors, measures="ckasim", neurons="raw")
+    assert "joint" in caplog.messages[0]
+    assert "panels" not in caplog.messages[0]
     with pytest.raises(lmkin.MomentsError, match="'panels' is not possible here"):
-        lmkin.similarity(tensors, route="panels")
+        lmkin.similarity(tensors, measures="ckasim", neurons="raw", route="panels").matrix()
 
 
+@pytest.mark.usefixtures("bare_process")
 def test_the_plan_counts_rows_and_products() -> None:
-    widths = {Group(f"m{m}", k): 768 for m in range(4) for k in range(13)}
+    widths = {LayerId(f"m{m}", k): 768 for m in range(4) for k in range(13)}
     neurons = 4 * 13 * 768
     plan = plan_moments(widths, 50_000, parts=10, resident=True, spectra=False, memory="14GB")
     assert plan.route == "panels"
@@ -209,14 +224,18 @@ def test_a_part_that_holds_outliers_can_be_left_out() -> None:
     X, Y = related(np.float32)
     X[:20] *= 1000
     measures = ["ckasim", "neuronsim", "svsim", "procrustes"]
-    found = lmkin.similarities({"x": X, "y": Y}, measures, precision="float32", route="panels")
+    found = lmkin.similarity(
+        {"x": X, "y": Y}, measures=measures, neurons="raw", precision="float32", route="panels"
+    )
     rows = {"x": X.astype(float), "y": Y.astype(float)}
-    exact = lmkin.similarities(rows, measures, precision="float64", route="joint")
+    exact = lmkin.similarity(
+        rows, measures=measures, neurons="raw", precision="float64", route="joint"
+    )
     for name in measures:
         without = f"{name}_without"
         np.testing.assert_allclose(found[without].values, exact[without].values, atol=2e-5)
     part = {key: a[50:] for key, a in rows.items()}  # the first part is rows 0 to 49
-    direct = lmkin.similarity(part, "ckasim", intervals=False)
+    direct = lmkin.similarity(part, measures="ckasim", neurons="raw", intervals=False).matrix()
     assert found["ckasim_without"].values[0].ravel() == pytest.approx(
         direct.values.ravel(), abs=2e-5
     )
@@ -225,33 +244,41 @@ def test_a_part_that_holds_outliers_can_be_left_out() -> None:
 def test_sums_say_where_they_cannot_leave_out_outliers() -> None:
     X, Y = related(np.float32)
     quiet = {"precision": "float32", "route": "joint"}
-    assert not lmkin.similarity({"x": X, "y": Y}, **quiet).attrs["alerts"]
+    assert not lmkin.similarity({"x": X, "y": Y}, measures="ckasim", neurons="raw", **quiet).alerts
     X[:20] *= 1000
     rows = {"x": X, "y": Y}
-    said = lmkin.similarity(rows, **quiet).attrs["alerts"]
-    assert any(a.startswith("Outliers in one part: Part 0 ") for a in said)
+    said = lmkin.similarity(rows, measures="ckasim", neurons="raw", **quiet).alerts
+    assert any(str(a).startswith("outliers in one part: Part 0 ") for a in said)
     for exact in ({"precision": "float64", "route": "joint"}, {**quiet, "route": "panels"}):
-        said = lmkin.similarity(rows, **exact).attrs["alerts"]
-        assert not any(a.startswith("Outliers") for a in said)
+        said = lmkin.similarity(rows, measures="ckasim", neurons="raw", **exact).alerts
+        assert "outliers in one part" not in [a.kind for a in said]
 
 
 @pytest.mark.parametrize("route", ["panels", "joint"])
 def test_mixedsim_does_not_see_the_size_of_neurons(route: str) -> None:
     X, Y = related()
-    expected = lmkin.similarity({"x": X, "y": Y}, "mixedsim", route=route).values
+    expected = (
+        lmkin.similarity({"x": X, "y": Y}, measures="mixedsim", neurons="raw", route=route)
+        .matrix()
+        .values
+    )
     for columns, factor in ((slice(3, 4), 1e6), (slice(0, 15), 1e-6)):
         sized = X.copy()
         sized[:, columns] *= factor
-        found = lmkin.similarity({"x": sized, "y": Y}, "mixedsim", route=route).values
+        found = (
+            lmkin.similarity({"x": sized, "y": Y}, measures="mixedsim", neurons="raw", route=route)
+            .matrix()
+            .values
+        )
         assert found == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("size", [1e-30, 1e-23, 1e19, 1e25])
 def test_ckasim_of_very_small_and_large_numbers(size: float) -> None:
     X, Y = related()
-    expected = lmkin.similarity({"x": X, "y": Y}, "ckasim")
+    expected = lmkin.similarity({"x": X, "y": Y}, measures="ckasim", neurons="raw").matrix()
     rows = {"x": (X * size).astype(np.float32), "y": (Y * size).astype(np.float32)}
-    found = lmkin.similarity(rows, "ckasim", precision="float32")
+    found = lmkin.similarity(rows, measures="ckasim", neurons="raw", precision="float32").matrix()
     assert found.values == pytest.approx(expected.values, abs=1e-6)
     assert found.se.values == pytest.approx(expected.se.values, abs=1e-6)
 
@@ -260,7 +287,9 @@ def test_parts_come_in_the_same_order_on_all_routes() -> None:
     X, Y = related()
     parts = np.repeat(["c", "a", "b"], [100, 250, 150])
     tables = [
-        lmkin.similarity({"x": X, "y": Y}, "ckasim", parts=parts, route=route)
+        lmkin.similarity(
+            {"x": X, "y": Y}, measures="ckasim", neurons="raw", parts=parts, route=route
+        ).matrix()
         for route in ("panels", "joint")
     ]
     assert tables[0].attrs["part_sizes"] == tables[1].attrs["part_sizes"]

@@ -26,7 +26,7 @@ def rows(n: int = 400) -> dict[str, np.ndarray]:
 def test_any_width_of_panels_gives_the_same(
     panel: int, precision: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("lmkin.moments.groups.PANEL", panel)
+    monkeypatch.setattr("lmkin.core.layer_ids.PANEL", panel)
     data = rows()
     everything = np.concatenate(list(data.values()), axis=1)
     exact = np.cov(np.delete(everything, np.s_[100:200], 0).T)
@@ -56,7 +56,9 @@ def test_any_width_of_panels_gives_the_same(
                 norms = ((x - x.mean(0)) ** 2).sum(1) @ ((y - y.mean(0)) ** 2).sum(1)
                 found = snapshot.norm_products(i, j, standardized=False)
                 assert found == pytest.approx(norms, rel=1e-9 if precision == "float64" else 1e-5)
-    result = lmkin.similarity(merged, "ckasim")
-    direct = lmkin.similarity(data, "ckasim", parts=np.repeat([0, 100, 200, 300], 100))
+    result = lmkin.similarity(merged, measures="ckasim", neurons="raw").matrix()
+    direct = lmkin.similarity(
+        data, measures="ckasim", neurons="raw", parts=np.repeat([0, 100, 200, 300], 100)
+    ).matrix()
     np.testing.assert_allclose(result, direct, atol=atol)
     np.testing.assert_allclose(result.se, direct.se, atol=atol)

@@ -25,9 +25,9 @@ def numbered(n: int, start: int = 0) -> np.ndarray:
 def pieces(seed: int) -> Moments:
     """80 rows in uneven updates and two moments that are merged."""
     rows = numbered(80)
-    first = Moments(rows=20, seed=2 * seed).update({"a": rows[:7]}, part="p")
+    first = Moments(sample_rows=20, seed=2 * seed).update({"a": rows[:7]}, part="p")
     first.update({"a": rows[7:50]}, part="q")
-    second = Moments(rows=20, seed=2 * seed + 1).update({"a": rows[50:51]}, part="q")
+    second = Moments(sample_rows=20, seed=2 * seed + 1).update({"a": rows[50:51]}, part="q")
     second.update({"a": rows[51:]}, part="r")
     for moments in (first, second):
         moments.snapshot()
@@ -59,30 +59,31 @@ def test_rows_are_kept_whole_with_their_parts() -> None:
 
 
 def test_fewer_rows_than_asked_for_are_all_kept() -> None:
-    moments = Moments(rows=100).update({"a": numbered(30)}).update({"a": numbered(30, 30)})
+    moments = Moments(sample_rows=100).update({"a": numbered(30)}).update({"a": numbered(30, 30)})
     assert sorted(kept(moments).tolist()) == list(range(60))
 
 
 def test_seeded() -> None:
     draws = [
-        kept(Moments(rows=10, seed=s).update({"a": numbered(500)})).tolist() for s in (1, 1, 2)
+        kept(Moments(sample_rows=10, seed=s).update({"a": numbered(500)})).tolist()
+        for s in (1, 1, 2)
     ]
     assert draws[0] == draws[1] != draws[2]
 
 
 def test_none_are_kept_if_none_are_wanted() -> None:
-    moments = Moments(rows=0).update({"a": numbered(50)})
+    moments = Moments(sample_rows=0).update({"a": numbered(50)})
     assert moments.sample.rows is None
     assert moments.merge(moments).sample.rows is None
-    assert lmkin.similarity(moments, "ckasim").values == 1
+    assert lmkin.similarity(moments, measures="ckasim", neurons="raw").matrix().values == 1
 
 
 def test_all_neurons_of_a_row_stay_together() -> None:
     """What a sample is for: a measure of the sampled rows is one of real rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(700, 4)) + 100
-    moments = Moments(rows=50, seed=4)
+    moments = Moments(sample_rows=50, seed=4)
     for start in range(0, 700, 90):
         moments.update({"a": X[start : start + 90], "b": X[start : start + 90] * 2 - 7})
-    table = lmkin.similarity(moments, "rbfcka", intervals=False)
+    table = lmkin.similarity(moments, measures="rbfcka", neurons="raw", intervals=False).matrix()
     assert np.allclose(table.values, 1)

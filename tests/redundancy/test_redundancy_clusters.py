@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster
 
 import lmkin
-from lmkin.redundancy import growing, planning
+from lmkin.analyses.redundancy import memory_plan as planning
+from lmkin.analyses.redundancy import tiled_linkage as growing
 from redundancy import naive_redundancy as naive
 
 LINKAGES = ("average", "complete", "single")
@@ -22,7 +23,7 @@ makers = st.sampled_from(list(naive.MAKERS))
 
 
 def clustered(arrays: Any, thresholds: Any = naive.GRID, **options: Any) -> lmkin.Clustering:
-    return lmkin.cluster_neurons(arrays, thresholds, progress=False, **options)
+    return lmkin.cluster_neurons(arrays, thresholds=thresholds, progress=False, **options)
 
 
 def model(maker: str, seed: int, n: int = 150, widths: Any = WIDTHS) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def test_affine_maps_of_each_neuron_change_nothing(seed: int, maker: str, precis
     mapped = X * scale + random.uniform(-1e4, 1e4, 40)
     Z = naive.tree(naive.distances(X))
     first, second = (clustered({"m/0": A}, precision=precision) for A in (X, mapped))
-    assert not [a for a in second.alerts if a.startswith("constant")]
+    assert not [a for a in map(str, second.alerts) if a.startswith("constant")]
     for t in naive.cuts(Z, apart=1e-5, most=10):
         if t > 0:
             assert np.array_equal(first.labels(t), second.labels(t))
@@ -210,7 +211,7 @@ def test_several_models_are_each_clustered_as_alone() -> None:
         both = clustered(a | b, **options)
         assert both.models == ["m", "other"]
         alone = {"m": clustered(a, **options), "other": clustered(b, **options)}
-        summed = clustered(lmkin.moments(a | b, progress=False), **options)
+        summed = clustered(lmkin.compute_moments(a | b, progress=False), **options)
         for name, own in alone.items():
             for found in (both, summed):
                 for t in (0.0, 0.3, 0.7, 1.0):
@@ -279,7 +280,7 @@ def test_a_medoid_is_the_member_nearest_to_all_others(kind: str, linkage: str, t
     arrays = model("blocks", 8)
     make = {
         "rows": clustered,
-        "moments": lambda a, t, **o: clustered(lmkin.moments(a, progress=False), t, **o),
+        "moments": lambda a, t, **o: clustered(lmkin.compute_moments(a, progress=False), t, **o),
         "tiles": tiles,
     }[kind]
     found = make(arrays, [0.2, 0.5, 0.8], representative="medoid", linkage=linkage)
@@ -346,7 +347,7 @@ def test_constant_neurons_belong_nowhere(kind: str, value: float, tiles: Any) ->
     arrays["m/2"][:, 14] = value
     make = {
         "rows": clustered,
-        "moments": lambda a, t, **o: clustered(lmkin.moments(a, progress=False), t, **o),
+        "moments": lambda a, t, **o: clustered(lmkin.compute_moments(a, progress=False), t, **o),
         "tiles": tiles,
     }[kind]
     dead = [0, 7, 59]
@@ -366,7 +367,7 @@ def test_constant_neurons_belong_nowhere(kind: str, value: float, tiles: Any) ->
             assert found.sizes(t).sum() == 57
         assert int(found.tables().constant[0]) == 3
         assert int(found.tables().neurons[0]) == 60
-        assert any(a.startswith("constant neurons") and "m: 3" in a for a in found.alerts)
+        assert any(a.startswith("constant neurons") and "m: 3" in a for a in map(str, found.alerts))
 
 
 def test_without_constant_neurons_there_is_no_alert() -> None:
@@ -388,7 +389,7 @@ def test_a_small_movement_far_from_0_is_one(number: Any, precision: str, deviati
     X = naive.blocks(400, 30, 0)
     X = ((X - X.mean(0)) / X.std(0) * deviation + 1e4).astype(number)
     Z = naive.tree(naive.distances(X))
-    sums = lmkin.moments({"m/0": X}, precision=precision, progress=False)
+    sums = lmkin.compute_moments({"m/0": X}, precision=precision, progress=False)
     for found in (clustered({"m/0": X}, precision=precision), clustered(sums)):
         assert int(found.tables().constant[0]) == 0
         for t in naive.cuts(Z, apart=1e-4):
@@ -424,12 +425,14 @@ def test_three_rows() -> None:
     found = clustered({"m/0": X})
     for t in naive.cuts(Z):
         assert np.array_equal(found.labels(t), naive.partition(Z, t))
-    assert any(a.startswith("few rows") for a in found.alerts)
+    assert any(a.startswith("few rows") for a in map(str, found.alerts))
 
 
 def test_few_rows_are_an_alert_and_many_are_none() -> None:
-    assert any("few rows" in a for a in clustered(model("independent", 0, n=200)).alerts)
-    assert not any("few rows" in a for a in clustered(model("independent", 0, n=3000)).alerts)
+    assert any("few rows" in a for a in map(str, clustered(model("independent", 0, n=200)).alerts))
+    assert not any(
+        "few rows" in a for a in map(str, clustered(model("independent", 0, n=3000)).alerts)
+    )
 
 
 def test_more_rows_than_are_read_at_a_time() -> None:
@@ -447,7 +450,7 @@ def test_more_neurons_than_are_finished_at_a_time() -> None:
     D = naive.distances(X)
     Z = naive.tree(D)
     arrays = naive.layered(X, [500, 600])
-    for source in (arrays, lmkin.moments(arrays, progress=False)):
+    for source in (arrays, lmkin.compute_moments(arrays, progress=False)):
         found = clustered(source)
         assert found.linkage_matrix()[:, 2] == pytest.approx(Z[:, 2], abs=1e-9)
         for t in naive.cuts(Z, apart=1e-9, most=20):
@@ -458,44 +461,46 @@ def test_more_neurons_than_are_finished_at_a_time() -> None:
 
 
 @pytest.fixture
-def tiles(monkeypatch: pytest.MonkeyPatch) -> Any:
+def tiles(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> Any:
     """Clusters by a budget into which the matrix of all does not fit."""
+    caplog.set_level("INFO", "lmkin")
 
     def make(arrays: Any, thresholds: Any, most: int = 10_000, **options: Any) -> lmkin.Clustering:
         monkeypatch.setattr(growing, "TILE", 8)
         monkeypatch.setattr(planning, "TILE", 8)
-        seen: list[str] = []
         plan = planning.plan_clustering
 
         def planned(*given: Any, **more: Any) -> Any:
             found = plan(*given, **more)
-            return planning.Plan("tiles", found.memory, most)
+            return planning.ClusterRoute("tiles", found.memory, most)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("lmkin.redundancy.grouping.plan_clustering", planned)
-            found = clustered(arrays, thresholds, say=seen.append, **options)
-        assert any("tiles" in line for line in seen)
+            patch.setattr("lmkin.analyses.redundancy.clusters.plan_clustering", planned)
+            caplog.clear()
+            found = clustered(arrays, thresholds, **options)
+        assert any("tiles" in r.getMessage() for r in caplog.records)
         return found
 
     return make
 
 
 @pytest.fixture
-def narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+def narrow(monkeypatch: pytest.MonkeyPatch, bare_process: None) -> None:
     monkeypatch.setattr(growing, "TILE", 8)
     monkeypatch.setattr(planning, "TILE", 8)
 
 
-def test_little_memory_gives_the_same_from_tiles(narrow: None) -> None:
+def test_little_memory_gives_the_same_from_tiles(
+    narrow: None, caplog: pytest.LogCaptureFixture
+) -> None:
     X = naive.real_shaped(40, 400, 3)
     arrays = naive.layered(X, [150, 250])
     thresholds = [0.0, 0.05, 0.1, 0.2]
-    said: list[str] = []
-    options = {"representative": "medoid", "say": said.append}
-    whole = clustered(arrays, thresholds, **options)
-    assert "one matrix" in said[-1]
-    small = clustered(arrays, thresholds, memory=1_500_000, **options)
-    assert any("tiles" in line for line in said)
+    caplog.set_level("INFO", "lmkin")
+    whole = clustered(arrays, thresholds, representative="medoid")
+    assert "one matrix" in caplog.messages[-1]
+    small = clustered(arrays, thresholds, memory=1_500_000, representative="medoid")
+    assert any("tiles" in line for line in caplog.messages)
     assert small.limit == 0.2
     assert small.thresholds == whole.thresholds
     for t in thresholds:
@@ -527,7 +532,7 @@ def test_a_threshold_that_cannot_be_reached_is_left_out(narrow: None) -> None:
     assert 0.4 < found.limit < 0.5
     assert found.thresholds == (0.0, 0.05, 0.2, 0.4)
     assert found.tables().left.values.tolist() == [[150, 150, 130, 130]]
-    (alert,) = [a for a in found.alerts if a.startswith("thresholds left out")]
+    (alert,) = [a for a in map(str, found.alerts) if a.startswith("thresholds left out")]
     assert "At 0.6 " in alert
     Z = naive.tree(naive.distances(X))
     for t in naive.cuts(Z, found.limit):
@@ -570,9 +575,10 @@ def test_tiles_of_every_linkage(tiles: Any, linkage: str, precision: str) -> Non
             assert np.array_equal(found.labels(t), naive.partition(Z, t))
 
 
-def test_what_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    said: list[str] = []
-    clustered(model("blocks", 1), say=said.append)
+def test_what_is_told(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "lmkin")
+    clustered(model("blocks", 1))
+    said = caplog.messages
     assert said == [line for line in said if line.startswith("m: 60 neurons, 150 rows.")]
     assert len(said) == 1
     assert capsys.readouterr() == ("", "")

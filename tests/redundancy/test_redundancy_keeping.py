@@ -23,7 +23,7 @@ ARRAYS = naive.layered(naive.blocks(80, 40, 0), [12, 20, 8])
 
 
 def cluster(source: Any = ARRAYS, thresholds: Any = (0.2, 0.5, 0.8), **options: Any) -> Any:
-    return lmkin.cluster_neurons(source, thresholds, progress=False, **options)
+    return lmkin.cluster_neurons(source, thresholds=thresholds, progress=False, **options)
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, str]], None]) -> None:
@@ -175,7 +175,7 @@ def test_the_same_model_under_another_name(
 def test_of_several_models_activations_find_their_own(
     acts: lmkin.Activations, twin_acts: lmkin.Activations
 ) -> None:
-    found = lmkin.cluster_neurons([acts, twin_acts], [0.3, 0.6], progress=False)
+    found = lmkin.cluster_neurons([acts, twin_acts], thresholds=[0.3, 0.6], progress=False)
     assert found.models == ["bert", "bert#2"]
     for each, name in ((acts, "bert"), (twin_acts, "bert#2")):
         by_hand = [each.layer(n)[:, :][:, i] for n, i in found.keep(0.3, name).neurons]
@@ -238,7 +238,7 @@ def test_a_missing_layer_of_activations(
 
 def test_nothing_is_kept() -> None:
     with pytest.raises(lmkin.MeasureError, match="No neuron is kept"):
-        lmkin.Keep("m", 0.3, {0: np.zeros(12, bool)}).apply(ARRAYS)
+        lmkin.NeuronMask("m", 0.3, {0: np.zeros(12, bool)}).apply(ARRAYS)
 
 
 # -- files of Keep --------------------------------------------------------------------------------
@@ -249,16 +249,16 @@ def test_kept_neurons_come_back_as_they_were(
 ) -> None:
     for kept in (KEPT, clustered.keep(0.3), cluster({"org/m/10": ARRAYS["m/0"]}).keep(0.2)):
         kept.save(tmp_path / "kept.safetensors")
-        back = lmkin.Keep.load(tmp_path / "kept.safetensors")
+        back = lmkin.NeuronMask.load(tmp_path / "kept.safetensors")
         assert (back.model, back.threshold) == (kept.model, kept.threshold)
         assert (back.identity, back.hash) == (kept.identity, kept.hash)
         assert list(back.masks) == list(kept.masks)
         assert all(np.array_equal(back.masks[n], m) for n, m in kept.masks.items())
         assert back.neurons == kept.neurons
-    back = lmkin.Keep.load(tmp_path / "kept.safetensors")
+    back = lmkin.NeuronMask.load(tmp_path / "kept.safetensors")
     assert list(tmp_path.iterdir()) == [tmp_path / "kept.safetensors"]
     clustered.keep(0.3).save(tmp_path / "kept.safetensors")
-    applied = lmkin.Keep.load(tmp_path / "kept.safetensors").apply(acts)
+    applied = lmkin.NeuronMask.load(tmp_path / "kept.safetensors").apply(acts)
     assert np.array_equal(applied, clustered.reduce(acts, 0.3))
 
 
@@ -302,14 +302,14 @@ def test_a_changed_file_of_kept_neurons_is_refused(change: Any, tmp_path: Path) 
     KEPT.save(path)
     rewritten(path, change)
     with pytest.raises(lmkin.MeasureError):
-        lmkin.Keep.load(path)
+        lmkin.NeuronMask.load(path)
 
 
 @pytest.mark.parametrize("kind", ["keep", "clustering"])
 def test_broken_files(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "file.safetensors"
     written: Any = KEPT if kind == "keep" else cluster()
-    load = lmkin.Keep.load if kind == "keep" else lmkin.Clustering.load
+    load = lmkin.NeuronMask.load if kind == "keep" else lmkin.Clustering.load
     written.save(path)
     whole = path.read_bytes()
     for broken in (b"", whole[:7], whole[: len(whole) // 2], whole[:-1], b"{}", b"\xff" * 200):
@@ -336,7 +336,7 @@ def test_any_changed_byte_is_refused_or_changes_nothing(tmp_path: Path) -> None:
     for place in range(head, len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
         with pytest.raises(lmkin.MeasureError, match="changed since"):
-            lmkin.Keep.load(path)
+            lmkin.NeuronMask.load(path)
 
 
 # -- files of Clustering --------------------------------------------------------------------------
@@ -373,12 +373,12 @@ def test_a_clustering_comes_back_as_it_was(
 
 
 def test_a_limit_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lmkin.redundancy import planning
+    from lmkin.analyses.redundancy import memory_plan as planning
 
     def planned(*_: Any, **__: Any) -> Any:
-        return planning.Plan("tiles", 0, 1000)
+        return planning.ClusterRoute("tiles", 0, 1000)
 
-    monkeypatch.setattr("lmkin.redundancy.grouping.plan_clustering", planned)
+    monkeypatch.setattr("lmkin.analyses.redundancy.clusters.plan_clustering", planned)
     found = cluster(thresholds=[0.1, 0.45])
     assert found.limit == 0.45
     found.save(tmp_path / "c.safetensors")

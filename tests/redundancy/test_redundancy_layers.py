@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,16 +42,16 @@ def compared(source: Any, corpus: Any = None, **options: Any) -> Any:
 @pytest.fixture
 def split(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """The rows that maps were fitted on, and scored on."""
-    from lmkin.redundancy import layers
+    from lmkin.analyses.redundancy import layers
 
     seen: list[dict[str, Any]] = []
-    inner = layers.decompose
+    inner = layers.decompose_rows
 
     def spying(*arguments: Any, **options: Any) -> Any:
         seen.append({k: np.asarray(v) for k, v in options["split"].items()})
         return inner(*arguments, **options)
 
-    monkeypatch.setattr(layers, "decompose", spying)
+    monkeypatch.setattr(layers, "decompose_rows", spying)
     return seen
 
 
@@ -68,7 +69,7 @@ def assert_split(rows: dict[str, Any], n: int) -> None:
 @pytest.mark.parametrize("ridge", ["auto", 0, 0.1])
 def test_maps_are_those_of_scikit_learn(ridge: Any, split: list[dict[str, Any]]) -> None:
     arrays = layered()
-    found = compared(arrays, ridge=ridge, parts=0).sel(model="m")
+    found = compared(arrays, ridge=ridge, intervals=False).sel(model="m")
     assert_split(split[0], 300)
     size = 1e-6 if ridge == "auto" else ridge
     assert np.isnan(found.r2.sel(layer=0))
@@ -79,17 +80,17 @@ def test_maps_are_those_of_scikit_learn(ridge: Any, split: list[dict[str, Any]])
 
 
 def test_every_pair_is_scored_on_the_same_rows(split: list[dict[str, Any]]) -> None:
-    compared(layered(), parts=0, seed=0)
+    compared(layered(), intervals=False, seed=0)
     assert len(split) == 4
     for rows in split[1:]:
         assert all(np.array_equal(rows[k], split[0][k]) for k in rows)
-    compared(layered(), parts=0, seed=1)
+    compared(layered(), intervals=False, seed=1)
     assert not np.array_equal(split[4]["test"], split[0]["test"])
 
 
 def test_cka_is_unbiased_cka() -> None:
     arrays = layered()
-    found = compared(arrays, parts=0).sel(model="m")
+    found = compared(arrays, intervals=False).sel(model="m")
     layers = list(arrays.values())
     expected = np.array([[naive.unbiased_cka(a, b) for b in layers] for a in layers])
     theirs = np.array([[lmkin.linear_cka(a, b) for b in layers] for a in layers])
@@ -108,11 +109,11 @@ def test_copies_and_strangers() -> None:
     r2 = found.r2.values
     assert r2[3] == pytest.approx(1, abs=1e-5)
     assert found.cka.values[3] == pytest.approx(1, abs=1e-6)
-    assert found["rank"].values[3] == 1
+    assert found["drop_rank"].values[3] == 1
     assert abs(r2[4]) < 0.05
     assert abs(found.cka.values[4]) < 0.05
     assert abs(found.average.values[4]) < 0.05
-    assert found["rank"].values[4] == 4
+    assert found["drop_rank"].values[4] == 4
     assert 0.8 < r2[1] < 0.999
     # Variance of the third layer by the second: all but the noise.
     arrays = layered(2000)
@@ -123,9 +124,31 @@ def test_copies_and_strangers() -> None:
     assert r2[2] == pytest.approx(expected, abs=0.05)
 
 
+def test_the_table_of_layers() -> None:
+    """A row a layer but the first, the one that adds least first; several models each by itself."""
+    arrays = {**layered(), **{f"n/{2 * k}": x for k, x in enumerate(layered(seed=1).values())}}
+    found = compared(arrays, parts=4)
+    table = lmkin.ranked_layers(found)
+    assert isinstance(table, pd.DataFrame)
+    assert table["model"].tolist() == ["m"] * 4 + ["n"] * 4
+    assert table["rank"].tolist() == [1, 2, 3, 4] * 2
+    for model, mine in table.groupby("model"):
+        assert (np.diff(mine["r2"]) <= 0).all()
+        step = 1 if model == "m" else 2
+        assert (mine["layer"] - mine["before"] == step).all()
+        for row in mine.to_dict("records"):
+            here = found.sel(model=model, layer=row["layer"])
+            for name in ("r2", "r2_se", "r2_low", "cka", "cka_high", "average"):
+                assert row[name] == float(here[name])
+            assert row["cka"] == float(here["cka_all"].sel(other=row["before"]))
+    assert lmkin.ranked_layers(compared(arrays, intervals=False))["r2_se"].isna().all()
+    # No variable has the name of something else that a Dataset has.
+    assert not [name for name in found.data_vars if hasattr(type(found), str(name))]
+
+
 def test_a_rank_for_every_layer_but_the_first() -> None:
-    found = compared(layered(), parts=0).sel(model="m")
-    rank = found["rank"].values
+    found = compared(layered(), intervals=False).sel(model="m")
+    rank = found["drop_rank"].values
     assert np.isnan(rank[0])
     assert sorted(rank[1:].tolist()) == [1, 2, 3, 4]
     order = sorted(range(1, 5), key=lambda k: -float(found.r2[k]))
@@ -146,9 +169,8 @@ def test_the_dataset() -> None:
     assert found.attrs["provenance"]["lmkin"] == lmkin.__version__
 
 
-@pytest.mark.parametrize("parts", [0, 1])
-def test_without_parts_there_are_no_intervals(parts: int) -> None:
-    found = compared(layered(), parts=parts)
+def test_where_none_are_asked_for_there_are_no_intervals() -> None:
+    found = compared(layered(), intervals=False)
     with_some = compared(layered(), parts=5)
     for field in FIELDS:
         assert found[field].values == pytest.approx(with_some[field].values, abs=1e-9, nan_ok=True)
@@ -237,8 +259,8 @@ def test_units_and_turns_of_a_layer_change_nothing(seed: int) -> None:
         Q = np.linalg.qr(random.standard_normal((a.shape[1], a.shape[1])))[0]
         scale = 10 ** random.uniform(-2, 2) * random.choice([-1, 1])
         turned[k] = a @ Q * scale + random.uniform(-1e3, 1e3, a.shape[1])
-    first, second = compared(arrays, parts=0), compared(turned, parts=0)
-    for field in (*FIELDS, "cka_all", "rank"):
+    first, second = compared(arrays, intervals=False), compared(turned, intervals=False)
+    for field in (*FIELDS, "cka_all", "drop_rank"):
         mine, theirs = first[field].values, second[field].values
         assert mine == pytest.approx(theirs, abs=1e-6, nan_ok=True), field
 
@@ -249,7 +271,7 @@ def test_permuting_neurons_changes_nothing(seed: int) -> None:
     arrays = layered(200, 1)
     random = np.random.default_rng(seed)
     mixed = {k: a[:, random.permutation(a.shape[1])] for k, a in arrays.items()}
-    first, second = compared(arrays, parts=0), compared(mixed, parts=0)
+    first, second = compared(arrays, intervals=False), compared(mixed, intervals=False)
     for field in (*FIELDS, "cka_all"):
         assert first[field].values == pytest.approx(second[field].values, abs=1e-9, nan_ok=True)
 
@@ -276,16 +298,16 @@ def test_models_of_different_depth_are_each_as_alone() -> None:
         for field in alone.data_vars:
             assert mine[field].values == pytest.approx(alone[field].values, abs=1e-9, nan_ok=True)
     absent = both.sel(model="flat", layer=[3, 4])
-    assert all(np.isnan(absent[field]).all() for field in (*FIELDS, "cka_all", "rank"))
+    assert all(np.isnan(absent[field]).all() for field in (*FIELDS, "cka_all", "drop_rank"))
 
 
 def test_models_that_have_other_layers() -> None:
     """Numbers of layers are names: what stands before is the layer chosen before."""
     arrays = layered()
     chosen = {"a/0": arrays["m/0"], "a/4": arrays["m/1"], "a/9": arrays["m/2"]}
-    found = compared({**chosen, "b/1": arrays["m/2"], "b/9": arrays["m/3"]}, parts=0)
+    found = compared({**chosen, "b/1": arrays["m/2"], "b/9": arrays["m/3"]}, intervals=False)
     assert found.layer.values.tolist() == [0, 1, 4, 9]
-    straight = compared({f"m/{k}": v for k, v in enumerate(chosen.values())}, parts=0)
+    straight = compared({f"m/{k}": v for k, v in enumerate(chosen.values())}, intervals=False)
     mine = found.r2.sel(model="a", layer=[0, 4, 9]).values
     assert mine == pytest.approx(straight.r2.values[0], abs=1e-12, nan_ok=True)
     assert found.r2.sel(model="b", layer=9).item() == pytest.approx(1, abs=1e-4)
@@ -299,7 +321,7 @@ def test_whole_documents_are_held_out(
     bert: lmkin.LanguageModel, sample: lmkin.Corpus, split: list[dict[str, Any]]
 ) -> None:
     acts = lmkin.extract(bert, sample[:800], progress=False)
-    found = compared(acts, parts=0).sel(model="bert")
+    found = compared(acts, intervals=False).sel(model="bert")
     rows = split[0]
     assert_split(rows, len(acts))
     documents = np.array([s.document for s in acts.units.corpus])[acts.units.sentence]
@@ -323,7 +345,7 @@ def test_without_documents_whole_sentences_are_held_out(
         [lmkin.Sentence(s.text, s.spans, id=str(k)) for k, s in enumerate(sample[:150])], name="p"
     )
     acts = lmkin.extract(bert, plain, progress=False)
-    compared(acts, parts=0)
+    compared(acts, intervals=False)
     owner = acts.units.sentence
     for a in split[0]:
         for b in split[0]:
@@ -358,17 +380,17 @@ def test_words_that_a_model_lacks_are_counted(
     acts = [lmkin.extract(m, read, progress=False) for m in (bert, gpt2)]
     lost = len(acts[0]) - len(acts[1])
     assert lost > 0
-    found = compared(acts, parts=0)
+    found = compared(acts, intervals=False)
     assert found.attrs["n"] == len(acts[1])
-    alerts = found.attrs["alerts"]
-    assert any("dropped" in a.lower() and f" {lost} " in a for a in alerts)
+    alerts = [lmkin.core.Alert.of(a) for a in found.attrs["alerts"]]
+    assert any(a.kind == "dropped" and f" {lost} " in a.text for a in alerts)
     assert len(set(alerts)) == len(alerts)
 
 
 def test_layers_can_be_chosen(bert: lmkin.LanguageModel, acts: lmkin.Activations) -> None:
     for found in (
-        compared(acts, layers=[0, 2], parts=0),
-        compared(bert, acts.units.corpus, layers=[0, 2], parts=0),
+        compared(acts, layers=[0, 2], intervals=False),
+        compared(bert, acts.units.corpus, layers=[0, 2], intervals=False),
     ):
         assert found.layer.values.tolist() == [0, 2]
         first, last = (np.asarray(acts.layer(n)[:, :]) for n in (0, 2))
@@ -387,7 +409,7 @@ def test_layers_can_be_chosen(bert: lmkin.LanguageModel, acts: lmkin.Activations
         (layered(8), {}, "rows"),
         ({**layered(), "m/5": np.ones((300, 3))}, {}, "All neurons of m/5 are constant"),
         ({**layered(), "m/5": np.full((300, 3), np.nan)}, {}, "m/5 holds NaN or infinite"),
-        (layered(), {"level": 1.5}, "level is a share"),
+        (layered(), {"level": 1.5}, "level is a fraction"),
         (layered(), {"parts": -1}, "parts"),
         (layered(), {"parts": "many"}, "parts"),
         (layered(), {"ridge": -1}, "ridge"),
@@ -404,7 +426,7 @@ def test_layers_can_be_chosen(bert: lmkin.LanguageModel, acts: lmkin.Activations
         (None, {"corpus": "sample"}, None),
         ([], {"corpus": "sample"}, None),
         (layered()["m/0"], {}, "Arrays need names"),
-        (lmkin.moments(layered(), progress=False), {}, "Moments"),
+        (lmkin.compute_moments(layered(), progress=False), {}, "Moments"),
     ],
 )
 def test_mistakes(source: Any, options: Any, match: str | None) -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.cluster.hierarchy import fcluster, is_monotonic, is_valid_linkage
 
 import lmkin
-from lmkin.redundancy import growing
-from lmkin.redundancy.correlating import Matrix, Tiles
-from lmkin.redundancy.linking import Tree, link
+from lmkin.analyses.redundancy import tiled_linkage as growing
+from lmkin.analyses.redundancy.correlations import Matrix, Tiles
+from lmkin.analyses.redundancy.linkage import Tree, link
 from redundancy import naive_redundancy as naive
 
 LINKAGES = ("average", "complete", "single")

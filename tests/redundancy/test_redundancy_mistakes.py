@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 import lmkin
+from lmkin.analyses.redundancy import THRESHOLDS
+from lmkin.analyses.redundancy.options import parse_thresholds
 from redundancy import naive_redundancy as naive
 
 X = naive.blocks(60, 12, 0)
 ARRAYS = naive.layered(X, [5, 7])
 
 
-def cluster(source: Any = ARRAYS, *arguments: Any, **options: Any) -> lmkin.Clustering:
-    return lmkin.cluster_neurons(source, *arguments, progress=False, **options)
+def cluster(source: Any = ARRAYS, thresholds: Any = THRESHOLDS, **options: Any) -> lmkin.Clustering:
+    return lmkin.cluster_neurons(source, thresholds=thresholds, progress=False, **options)
 
 
 def fails(match: str, function: Any, *arguments: Any, **options: Any) -> str:
@@ -60,7 +63,7 @@ def test_unknown_names() -> None:
     fails("Did you mean 'medoid'", cluster, representative="mediod")
     fails("precision is one of float32, float64; got 'float16'", cluster, precision="float16")
     fails("Cannot read 'lots' as a size of memory", cluster, memory="lots")
-    fails("Unknown option 'colour'", cluster, colour="red")
+    fails("cluster_neurons has no option 'colour'", cluster, colour="red")
 
 
 @pytest.mark.parametrize("wrong", [-1, "x", 1.5])
@@ -71,7 +74,7 @@ def test_a_seed_that_is_none(wrong: Any) -> None:
 def test_options_that_would_do_nothing_are_refused(
     read: lmkin.Corpus, acts: lmkin.Activations
 ) -> None:
-    sums = lmkin.moments(ARRAYS, progress=False)
+    sums = lmkin.compute_moments(ARRAYS, progress=False)
     fails("no corpus", cluster, sums, corpus=read)
     fails("layers", cluster, sums, layers=[0])
     fails("colour", cluster, sums, colour="red")
@@ -96,14 +99,14 @@ def test_values_that_are_no_numbers(wrong: float) -> None:
 def test_two_rows_say_nothing(rows: int) -> None:
     few = {k: a[:rows] for k, a in ARRAYS.items()}
     fails(f"three rows at least; there are {rows}", cluster, few)
-    fails("three rows", cluster, lmkin.moments(few, parts=0, progress=False))
+    fails("three rows", cluster, lmkin.compute_moments(few, parts=0, progress=False))
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_nothing_but_constant_neurons(precision: str) -> None:
     still = {"m/0": np.full((20, 3), 4.2), "m/1": np.zeros((20, 2))}
     fails("All neurons of m are constant", cluster, still, precision=precision)
-    sums = lmkin.moments(still, precision=precision, progress=False)
+    sums = lmkin.compute_moments(still, precision=precision, progress=False)
     fails("All neurons of m are constant", cluster, sums)
     beside = {"good/0": X[:20], **still}
     fails("All neurons of m are constant", cluster, beside, precision=precision)
@@ -133,11 +136,12 @@ def test_sources_that_are_none() -> None:
 
 def test_a_budget_that_is_too_small() -> None:
     message = fails("budget", cluster, memory="1kB")
-    assert "take fewer rows, fewer layers, or give more memory" in message
-    message = fails("budget", cluster, lmkin.moments(ARRAYS, progress=False), memory="1kB")
+    assert "Take fewer rows, fewer layers, or give more memory" in message
+    message = fails("budget", cluster, lmkin.compute_moments(ARRAYS, progress=False), memory="1kB")
     assert "give activations, fewer layers, or more memory" in message
 
 
+@pytest.mark.usefixtures("bare_process")
 def test_a_budget_is_looked_at_before_rows_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two models the second is too wide: neither is begun."""
     begun: list[str] = []
@@ -147,7 +151,7 @@ def test_a_budget_is_looked_at_before_rows_are_read(monkeypatch: pytest.MonkeyPa
         begun.append("read")
         raise AssertionError("rows were read")
 
-    monkeypatch.setattr("lmkin.redundancy.grouping.Scale", reading)
+    monkeypatch.setattr("lmkin.analyses.redundancy.clusters.Scale", reading)
     fails("300 neurons", cluster, arrays, memory="100kB")
     assert not begun
 
@@ -178,3 +182,23 @@ def test_two_rows_are_found_before_a_model_runs(
     monkeypatch.setattr(bert, "run", lambda *_, **__: ran.append(1))
     fails("three rows at least; there are 2", cluster, bert, corpus=corpus)
     assert not ran
+
+
+# -- as text, for flags and study files ----------------------------------------------------------------
+
+
+def test_thresholds_as_text() -> None:
+    assert parse_thresholds("0:0.9:0.1") == (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    assert parse_thresholds("0.3, 0.1,0.3") == (0.1, 0.3)
+    assert parse_thresholds("0:0.25:0.1,1") == (0, 0.1, 0.2, 1)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "a", "0:1", "0:1:0", "0:1:-0.1", "1:0:0.1", "nan", "0:nan:0.1", "1.1", "-0.1", "0:1:1e-9", "0:inf:1",
+     "0:1:1e-320", "0.1,,0.2", "0:1:0.1:2"],
+)  # fmt: skip
+def test_texts_that_are_no_thresholds(wrong: str) -> None:
+    fails(
+        f"Thresholds are numbers from 0 to 1.*got {re.escape(repr(wrong))}", parse_thresholds, wrong
+    )

@@ -133,7 +133,9 @@ def test_how_many_neurons(most: int, acts: lmkin.Activations, clustered: lmkin.C
 
 
 def test_medoids_lead(acts: lmkin.Activations) -> None:
-    found = lmkin.cluster_neurons(acts, [0.5, 0.8], representative="medoid", progress=False)
+    found = lmkin.cluster_neurons(
+        acts, thresholds=[0.5, 0.8], representative="medoid", progress=False
+    )
     strips = lmkin.cluster_strips(acts, 1, found, 0.8)
     assert_strips(strips, acts.select(np.flatnonzero(acts.units.sentence == 1)), found, 0.8, acts)
 
@@ -141,10 +143,10 @@ def test_medoids_lead(acts: lmkin.Activations) -> None:
 def test_of_several_models_one_is_named(
     acts: lmkin.Activations, twin_acts: lmkin.Activations
 ) -> None:
-    both = lmkin.cluster_neurons([acts, twin_acts], 0.7, progress=False)
+    both = lmkin.cluster_neurons([acts, twin_acts], thresholds=0.7, progress=False)
     with pytest.raises(lmkin.MeasureError, match="several models"):
         lmkin.cluster_strips(acts, 1, both, 0.7)
-    alone = lmkin.cluster_neurons(twin_acts, 0.7, progress=False)
+    alone = lmkin.cluster_neurons(twin_acts, thresholds=0.7, progress=False)
     mine = lmkin.cluster_strips(twin_acts, 1, both, 0.7, model="bert#2")
     assert mine.equals(lmkin.cluster_strips(twin_acts, 1, alone, 0.7))
 
@@ -164,7 +166,7 @@ def test_a_neuron_that_is_still_in_this_sentence() -> None:
     vectors = np.random.default_rng(0).standard_normal((210, 4))
     vectors[:3, 3] = 2
     acts = lmkin.extract(_Fixed(vectors), letters(), progress=False)
-    found = lmkin.cluster_neurons(acts, 1.0, progress=False)
+    found = lmkin.cluster_neurons(acts, thresholds=1.0, progress=False)
     strips = lmkin.cluster_strips(acts, 0, found, 1.0)
     assert np.isfinite(strips.activation.values).all()
     assert (strips.activation.values[strips.neuron.values == 3] == 0).all()
@@ -176,7 +178,7 @@ def test_neurons_that_run_against_their_representative_are_turned_round(seed: in
     line = np.random.default_rng(1).standard_normal(210)
     signs = np.array([1, -1, 1, -1, -1])
     acts = lmkin.extract(_Fixed(line[:, None] * signs * 7 + 3), letters(), progress=False)
-    found = lmkin.cluster_neurons(acts, 0.0, seed=seed, progress=False)
+    found = lmkin.cluster_neurons(acts, thresholds=0.0, seed=seed, progress=False)
     for number in (0, 1, 7):
         strips = lmkin.cluster_strips(acts, number, found, 0.0)
         ((_, lead),) = found.representatives(0.0)
@@ -196,7 +198,7 @@ class _Fixed(lmkin.LanguageModel):
 
     def read(self, corpus: lmkin.Corpus, rule: Any) -> Any:
         from lmkin.corpus import Units
-        from lmkin.models.base import Losses, Reading, Window
+        from lmkin.models.base import AlignedCorpus, Losses, Window
 
         units = Units.all_words(corpus)
         windows = []
@@ -207,7 +209,7 @@ class _Fixed(lmkin.LanguageModel):
             windows.append(
                 Window(number, [0] * len(rows), [], own, rows, np.ones(len(rows), np.float32))
             )
-        return Reading(units, windows, Losses(), rule, len(units))
+        return AlignedCorpus(units, windows, Losses(), rule, len(units))
 
     def run(self, windows: Any, layers: Any, *, reduce: str = "sum") -> Any:
         rows = np.concatenate([w.rows for w in windows])
@@ -276,7 +278,7 @@ def test_another_model_is_refused(
 
 def test_a_model_that_lacks_the_neuron(acts: lmkin.Activations) -> None:
     wide = lmkin.cluster_neurons(
-        {"bert/0": naive.planted(50, [40], 0.2, 0)[0]}, 0.9, progress=False
+        {"bert/0": naive.planted(50, [40], 0.2, 0)[0]}, thresholds=0.9, progress=False
     )
     with pytest.raises(lmkin.MeasureError, match="is it the model that was clustered"):
         lmkin.cluster_strips(acts, 1, wide, 0.9, most=40)
@@ -293,17 +295,21 @@ def test_signs_are_known_where_clusters_were_asked_for(
 def test_signs_are_those_of_the_correlations(
     route: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
-    from lmkin.redundancy import grouping
-    from lmkin.redundancy.planning import Plan
+    from lmkin.analyses.redundancy import clusters as grouping
+    from lmkin.analyses.redundancy.memory_plan import ClusterRoute
 
     X = naive.planted(90, [7, 5, 9, 4], 0.4, 3)[0]
     X = X * np.where(np.arange(X.shape[1]) % 3 == 0, -2.0, 1.0)
     X[:, 2] = 1.5
     arrays: Any = {"m/0": X[:, :11], "m/1": X[:, 11:]}
     if route == "tiles":
-        monkeypatch.setattr(grouping, "plan_clustering", lambda *_, **__: Plan("tiles", 1, 999))
+        monkeypatch.setattr(
+            grouping, "plan_clustering", lambda *_, **__: ClusterRoute("tiles", 1, 999)
+        )
     found = lmkin.cluster_neurons(
-        lmkin.moments(arrays) if route == "moments" else arrays, [0.1, 0.5], progress=False
+        lmkin.compute_moments(arrays) if route == "moments" else arrays,
+        thresholds=[0.1, 0.5],
+        progress=False,
     )
     found.save(tmp_path / "x")
     both = 0

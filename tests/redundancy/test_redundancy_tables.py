@@ -76,7 +76,7 @@ def test_tables_are_counts(how: str) -> None:
         for n, own in enumerate(owners)
     }
     found = lmkin.cluster_neurons(
-        arrays, [0.0, 0.1, 0.3, 0.6, 1.0], representative=how, progress=False
+        arrays, thresholds=[0.0, 0.1, 0.3, 0.6, 1.0], representative=how, progress=False
     )
     assert_tables(found, arrays)
     at = found.tables().sel(model="m", threshold=0.3)
@@ -88,7 +88,7 @@ def test_tables_are_counts(how: str) -> None:
 def test_two_layers_apart() -> None:
     X = naive.independent(200, 3, 0)
     found = lmkin.cluster_neurons(
-        {"m/0": X, "m/1": naive.independent(200, 2, 1), "m/2": X}, 0.0, progress=False
+        {"m/0": X, "m/1": naive.independent(200, 2, 1), "m/2": X}, thresholds=0.0, progress=False
     )
     assert found.tables().clusters.values.tolist() == [[[2, 0, 0, 3, 0]]]
 
@@ -99,7 +99,7 @@ def test_any_model(seed: int, depth: int) -> None:
     random = np.random.default_rng(seed)
     widths = random.integers(1, 9, depth).tolist()
     arrays = naive.layered(naive.blocks(60, sum(widths), seed), widths)
-    found = lmkin.cluster_neurons(arrays, [0.0, 0.2, 0.5, 0.8], progress=False)
+    found = lmkin.cluster_neurons(arrays, thresholds=[0.0, 0.2, 0.5, 0.8], progress=False)
     assert_tables(found, arrays)
 
 
@@ -109,7 +109,7 @@ def test_models_of_different_depth_and_constant_neurons() -> None:
     b["org/flat/1"] = b["org/flat/1"].copy()
     b["org/flat/1"][:, 2] = 3
     arrays = {**a, **b}
-    found = lmkin.cluster_neurons(arrays, [0.1, 0.4, 0.9], progress=False)
+    found = lmkin.cluster_neurons(arrays, thresholds=[0.1, 0.4, 0.9], progress=False)
     assert found.models == ["deep", "org/flat"]
     assert_tables(found, arrays)
 
@@ -117,7 +117,9 @@ def test_models_of_different_depth_and_constant_neurons() -> None:
 def test_layers_are_counted_as_they_were_chosen() -> None:
     """Of every second layer, neighbours are one step apart."""
     X = naive.independent(100, 4, 0)
-    found = lmkin.cluster_neurons({"m/2": X, "m/4": -X, "m/8": X[:, :2]}, 0.0, progress=False)
+    found = lmkin.cluster_neurons(
+        {"m/2": X, "m/4": -X, "m/8": X[:, :2]}, thresholds=0.0, progress=False
+    )
     assert found.tables().layer.values.tolist() == [2, 4, 8]
     assert found.tables().clusters.values.tolist() == [[[0, 0, 2, 2, 0]]]
     assert_tables(found, {"m/2": X, "m/4": -X, "m/8": X[:, :2]})
@@ -127,7 +129,7 @@ def test_a_constant_layer_lies_between_all_the_same() -> None:
     """It was chosen, so what lies on both sides of it is two steps apart."""
     X = naive.independent(100, 4, 0)
     arrays = {"m/0": X, "m/1": np.ones((100, 3)), "m/2": X}
-    found = lmkin.cluster_neurons(arrays, 0.0, progress=False)
+    found = lmkin.cluster_neurons(arrays, thresholds=0.0, progress=False)
     assert found.tables().clusters.sel(span="±2").values.tolist() == [[4]]
     assert_tables(found, arrays)
 
@@ -136,9 +138,9 @@ def test_layers_in_any_order() -> None:
     X = naive.blocks(100, 30, 0)
     arrays = naive.layered(X, [10, 12, 8])
     turned = dict(reversed(arrays.items()))
-    found = lmkin.cluster_neurons(turned, [0.2, 0.6], progress=False)
+    found = lmkin.cluster_neurons(turned, thresholds=[0.2, 0.6], progress=False)
     assert_tables(found, turned)
-    straight = lmkin.cluster_neurons(arrays, [0.2, 0.6], progress=False)
+    straight = lmkin.cluster_neurons(arrays, thresholds=[0.2, 0.6], progress=False)
     for field in ("left", "largest", "clusters", "neurons_in", "width"):
         assert straight.tables()[field].equals(found.tables()[field])
 

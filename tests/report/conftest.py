@@ -24,16 +24,17 @@ _QUIET = [
 @pytest.fixture
 def checked_charts(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Every piece of every chart is checked against the schema of Vega-Lite; the charts that were."""
-    from lmkin.report import charts, page
+    from lmkin.report.charts import pictures, style
+    from lmkin.report.page import html_file
 
     found: list[Any] = []
 
     def checked(chart: Any) -> Any:
         found.append(chart)
-        return charts.styled(chart).to_dict(validate=True)
+        return style.styled(chart).to_dict(validate=True)
 
-    monkeypatch.setattr(charts, "debug_mode", lambda _: nullcontext())
-    for module in (charts, page):
+    monkeypatch.setattr(pictures, "debug_mode", lambda _: nullcontext())
+    for module in (pictures, html_file):
         monkeypatch.setattr(module, "specification", checked)
     return found
 

@@ -1,4 +1,4 @@
-"""Datasets of similarities made from random numbers, in the form that lmkin.similarities gives."""
+"""Datasets of similarities made from random numbers, in the form of a result's dataset."""
 
 from __future__ import annotations
 
@@ -64,6 +64,9 @@ def similarities(
         arrays = {"": table}
         if intervals:
             arrays |= {"_se": error, "_low": table - 2 * error, "_high": table + 2 * error}
+            near = np.stack([table + 0.01 * rng.normal(size=table.shape) for _ in range(5)])
+            dims = ("part", "scaling", *PLACE) if scaling else ("part", *PLACE)
+            data[f"{name}_without"] = xr.DataArray(near if scaling else near[:, 0], dims=dims)
         for suffix, values in arrays.items():
             dims = ("scaling", *PLACE) if scaling else PLACE
             data[name + suffix] = xr.DataArray(values if scaling else values[0], dims=dims)
@@ -85,33 +88,11 @@ def similarities(
             "units": "word",
             "parts": 20 if intervals else 0,
             "level": 0.95,
-            "alerts": list(alerts),
+            **({"part_sizes": [2442] * 5} if intervals else {}),
+            "alerts": [dict(zip(("kind", "text"), a.split(": ", 1), strict=True)) for a in alerts],
             "widths": json.dumps(widths),
             "models": list(models),
             "corpus": corpus,
-            "provenance": json.dumps({"seed": seed, "made": "by a test"}),
+            "provenance": {"seed": seed, "made": "by a test"},
         },
     )
-
-
-def averages(dataset: xr.Dataset) -> xr.Dataset:
-    """The mean over all other layers; the errors too are only averaged, which will do for a picture."""
-    found = {}
-    for name, values in dataset.data_vars.items():
-        mean = values.mean(("model_y", "layer_y"), skipna=True)
-        found[name] = mean.rename(model_x="model", layer_x="layer")
-    return xr.Dataset(found)
-
-
-def localization(dataset: xr.Dataset) -> xr.Dataset:
-    means = averages(dataset)
-    score = means["neuronsim"] - means["svsim"]
-    found = {"localization": score}
-    if "svsim_se" in means:
-        error = means["svsim_se"]
-        found |= {
-            "localization_se": error,
-            "localization_low": score - 2 * error,
-            "localization_high": score + 2 * error,
-        }
-    return xr.Dataset(found)

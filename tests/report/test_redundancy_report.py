@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 import re
 from itertools import pairwise
@@ -8,17 +7,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import xarray as xr
+from made import redundancy_of
+from readiness import settle
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 import lmkin
-from lmkin.report import redundancy_report, write_redundancy
-from lmkin.report.clusterchapters import finding
-from lmkin.report.droplayers import drop_layers_table
-from lmkin.report.neuronsleft import layer_table, left_table
-from lmkin.report.redundant import LayersView, RedundancyView
-from lmkin.report.spans import span_table
-from lmkin.report.strips import farthest, neuron_names, strip_table
+from lmkin.report import result_charts, save_picture, write_report
+from lmkin.report.kinds.redundancy.drop_layers import drop_layers_table
+from lmkin.report.kinds.redundancy.neurons_left import layer_table, left_table
+from lmkin.report.kinds.redundancy.spans import span_table
+from lmkin.report.kinds.redundancy.strips import farthest, neuron_names, strip_table
+from lmkin.report.kinds.redundancy.view import LayersView, RedundancyView
 
 NASTY = "</script><script>alert('x')</script>&\n\u2028\"'`${1}$title\\ {{x}}"
 THRESHOLDS = (0.0, 0.1, 0.3, 0.5, 0.9)
@@ -60,33 +60,29 @@ def strip_of(model="teacher", words=19, rows=(5, 3), *, seed=0) -> xr.Dataset:
 
 @pytest.fixture(scope="module")
 def clustering() -> lmkin.Clustering:
-    return lmkin.cluster_neurons(arrays(), THRESHOLDS, progress=False)
+    return lmkin.cluster_neurons(arrays(), thresholds=THRESHOLDS, progress=False)
 
 
 @pytest.fixture(scope="module")
 def tables(clustering) -> xr.Dataset:
     found = clustering.tables()
-    return found.assign_attrs(corpus="my corpus", alerts=["few rows: take more."])
+    alerts = [{"kind": "few rows", "text": "take more."}]
+    return found.assign_attrs(corpus="my corpus", alerts=alerts)
 
 
 @pytest.fixture(scope="module")
 def layers() -> xr.Dataset:
-    found = lmkin.layer_redundancy(arrays(), parts=5, progress=False)
-    return found.assign_attrs(alerts=["few rows: take more.", "thin layers: beware."])
+    return lmkin.layer_redundancy(arrays(), parts=5, progress=False)
 
 
 def write(path, *parts, **options):
-    redundancy_report(*parts, **options).write(path)
-    return path
+    return write_report(redundancy_of(*parts), out=path, **options)
 
 
 def body(path) -> str:
-    return path.read_text("utf-8").split("<script")[0]
-
-
-def table_of(path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    """The page as text, without its list of contents."""
+    text = path.read_text("utf-8").split("<script")[0]
+    return re.sub(r"<nav.*?</nav>", "", text, flags=re.S)
 
 
 def test_report_says_everything_in_order(tables, layers, tmp_path) -> None:
@@ -94,12 +90,12 @@ def test_report_says_everything_in_order(tables, layers, tmp_path) -> None:
     text = body(write(tmp_path / "r.html", tables, layers, [strip_of()]))
     wanted = [
         "Which neurons of teacher and student say the same thing?", "teacher (5 layers, 45 neurons)",
-        "student (3 layers, 27 neurons)", "my corpus", "300 rows", "95 %", "<strong>few rows:</strong>",
-        "<strong>thin layers:</strong>", "Neurons left by threshold", "At 0.3, ", "say what all say",
+        "student (3 layers, 27 neurons)", "my corpus", "300 rows", "95%", "<strong>few rows:</strong>",
+        "Neurons left by threshold",
         "Neurons left by layer", "drawn at random (seed 0)", "16.7 points",
         "How far apart the members of a cluster lie", "Layers that are nearly copies", "not a test of a task",
         "All layers of a model against all", "Neurons of a cluster over a sentence: teacher at 0.3", "Reproduction",
-        "lmkin redundancy a b", "linkage=&quot;average&quot;", "Dalvi et al. 2020", "Provenance", "Clustering",
+        "lmkin redundancy a b", "linkage=&#34;average&#34;", "Dalvi et al. 2020", "Provenance", "Clustering",
         "Versions",
     ]  # fmt: skip
     places = [text.index(word) for word in wanted]
@@ -110,51 +106,40 @@ def test_report_says_everything_in_order(tables, layers, tmp_path) -> None:
 def test_numbers_left_are_those_of_scipy(tables) -> None:
     """By another library, from the raw rows."""
     view = RedundancyView(tables)
-    told = left_table(view)
-    assert told[0] == ["threshold", "teacher (of 45)", "student (of 27)"]
+    told = left_table(view).cells()
+    heads = [column.heading for column in left_table(view).columns]
+    assert heads == ["threshold", "teacher (of 45)", "student (of 27)"]
     rows = arrays()
     for m, name in enumerate(("teacher", "student")):
         X = np.column_stack([x for key, x in rows.items() if key.startswith(name)])
         D = np.clip(1 - np.abs(np.corrcoef(X.T)), 0, None)
         Z = linkage(squareform(D, checks=False), "average")
-        for line, t in zip(told[1:], THRESHOLDS, strict=True):
+        for line, t in zip(told, THRESHOLDS, strict=True):
             count = len(set(fcluster(Z, t + 1e-9, "distance")))
-            assert line[m + 1] == f"{count} ({100 * count / X.shape[1]:.1f} %)"
+            assert line[m + 1] == f"{count} ({100 * count / X.shape[1]:.1f}%)"
         labels = fcluster(Z, 0.3 + 1e-9, "distance")
         place = np.repeat(np.arange(X.shape[1] // 9), 9)
         spans = [place[labels == c] for c in set(labels)]
         spans = [np.ptp(s) for s in spans if len(s) > 1]
-        line = span_table(view, m, "clusters")[1 + THRESHOLDS.index(0.3)]
+        line = span_table(view, m, "clusters").cells()[THRESHOLDS.index(0.3)]
         assert line[:2] == ["0.3", str(len(spans))]
         counts = [sum(min(s, 3) == k for s in spans) for k in range(4)]
         assert [int(cell.split()[0]) for cell in line[2:]] == counts
 
 
-def test_the_finding_in_words(tables) -> None:
-    left, total = tables["left"].sel(threshold=0.3).values, tables["neurons"].values
-    assert finding(RedundancyView(tables.isel(model=[0]))) == (
-        f"At 0.3, {left[0]} of teacher's {total[0]} neurons ({100 * left[0] / total[0]:.1f} %) say what all say."
-    )
-    assert f" and {left[1]} of student's {total[1]} (" in finding(RedundancyView(tables))
-    many = xr.concat([tables, tables], "model", data_vars="minimal").assign_coords(model=[*"abcd"])
-    shares = tables["share"].sel(threshold=0.3).values
-    text = finding(RedundancyView(many))
-    assert f"from {100 * shares.min():.1f} % ({'ab'[shares.argmin()]})" in text
-    assert f"to {100 * shares.max():.1f} % ({'ab'[shares.argmax()]})" in text
-
-
 def test_tables_are_those_of_the_dataset(tables, layers) -> None:
     view = RedundancyView(tables)
     for m, (name, count) in enumerate((("teacher", 5), ("student", 3))):
-        rows = layer_table(view, m)
-        assert rows[0] == ["layer", "neurons", "0", "0.1", "0.3", "0.5", "0.9"]
-        numbers = np.array([[int(c) for c in row[2:]] for row in rows[1:]])
+        table = layer_table(view, m)
+        heads = [column.heading for column in table.columns]
+        assert heads == ["layer", "neurons", "0", "0.1", "0.3", "0.5", "0.9"]
+        numbers = np.array([[int(c) for c in row[2:]] for row in table.cells()])
         assert len(numbers) == count
         assert (
             numbers.tolist() == tables["left_by_layer"].sel(model=name).values[:, :count].T.tolist()
         )
         assert numbers.sum(0).tolist() == tables["left"].sel(model=name).values.tolist()
-    ranked = drop_layers_table(LayersView(layers), 1)[1:]
+    ranked = drop_layers_table(LayersView(layers), 1).cells()
     here = layers.sel(model="student")
     order = here["layer"].values[1:3][np.argsort(-here["r2"].values[1:3])]
     assert [int(row[1]) for row in ranked] == order.tolist()
@@ -169,122 +154,50 @@ def test_tables_are_those_of_the_dataset(tables, layers) -> None:
 def test_strips_name_their_neurons() -> None:
     strip = strip_of()
     assert neuron_names(strip)[:2] == ["layer 0, neuron 200", "layer 1, neuron 201 (−)"]
-    rows = strip_table(strip)
-    assert rows[0][:3] == ["cluster", "neuron", "word0"]
-    assert rows[6][:2] == ["9", "layer 5, neuron 205"]
-    cells = np.array([[float(c.replace("−", "-")) for c in row[2:]] for row in rows[1:]])
+    table = strip_table(strip)
+    assert [column.heading for column in table.columns][:3] == ["cluster", "neuron", "word0"]
+    rows = table.cells()
+    assert rows[5][:2] == ["9", "layer 5, neuron 205"]
+    cells = np.array([[float(c.replace("−", "-")) for c in row[2:]] for row in rows])
     assert np.allclose(cells, strip["activation"], atol=0.0051)
     assert farthest([strip * 0.1]) == pytest.approx(0.1 * float(abs(strip["activation"]).max()))
     assert farthest([strip * 10]) == 3
     assert farthest([strip * 0]) == 1
 
 
-def test_folder_with_everything(tables, layers, tmp_path, checked_charts) -> None:
-    (tmp_path / "charts").mkdir()
-    for name in ("notes.txt", "charts/mine.png", "clustering.safetensors"):
-        (tmp_path / name).write_text("mine")
+def test_every_chart_as_a_picture(tables, layers, tmp_path, checked_charts) -> None:
     strips = [strip_of(), strip_of("student", 4, (2,), seed=1)]
-    path = write_redundancy(tmp_path, tables, layers, strips, command="again", progress=False)
-    assert path == tmp_path / "report.html"
-    loaded = lmkin.load_result(tmp_path / "redundancy.nc")
-    xr.testing.assert_equal(loaded, tables)
-    assert loaded.attrs["command"] == "again"
-    xr.testing.assert_equal(lmkin.load_result(tmp_path / "layers.nc"), layers)
-    left = table_of(tmp_path / "left.csv")
-    assert len(left) == 2 * 5
-    for row in left:
-        one = tables.sel(model=row["model"], threshold=float(row["threshold"]))
-        assert [int(row["left"]), int(row["largest"])] == [int(one["left"]), int(one["largest"])]
-        assert float(row["share"]) == pytest.approx(float(one["share"]))
-    by_layer = table_of(tmp_path / "left_by_layer.csv")
-    assert len(by_layer) == 5 * (5 + 3)  # no line for layers that the student lacks
-    for row in by_layer:
-        place = {"model": row["model"], "layer": int(row["layer"])}
-        one = tables["left_by_layer"].sel(place, drop=True).sel(threshold=float(row["threshold"]))
-        assert float(row["left_by_layer"]) == float(one)
-        assert float(row["width"]) == 9
-    spans = table_of(tmp_path / "spans.csv")
-    assert len(spans) == 2 * 5 * 5
-    for row in spans:
-        one = tables.sel(model=row["model"], threshold=float(row["threshold"]), span=row["span"])
-        assert [int(row["clusters"]), int(row["neurons_in"])] == [
-            int(one["clusters"]),
-            int(one["neurons_in"]),
-        ]
-    lines = table_of(tmp_path / "layers.csv")
-    assert [row["model"] for row in lines] == ["teacher"] * 5 + ["student"] * 3
-    assert [row["rank"] for row in lines] == ["1", "2", "3", "4", "", "1", "2", ""]
-    for row in lines:
-        one = layers.sel(model=row["model"], layer=int(row["layer"]))
-        for name in ("r2", "r2_se", "cka", "cka_high", "average", "average_low"):
-            wanted = float(one[name])
-            assert float(row[name] or "nan") == pytest.approx(wanted, nan_ok=True)
-    words = table_of(tmp_path / "strips.csv")
-    assert len(words) == 8 * 19 + 2 * 4
-    for row in words:
-        strip = strips[int(row["strip"]) - 1]
-        k = [int(n) for n in strip["neuron"].values].index(int(row["neuron"]))
-        assert float(row["activation"]) == float(strip["activation"][k, int(row["word"])])
-        assert row["text"] == str(strip["text"].values[int(row["word"])])
-        assert row["model"] == strip.attrs["model"]
-        assert int(row["sign"]) == int(strip["sign"][k])
-    charts = [
+    charts = result_charts(redundancy_of(tables, layers, strips))
+    names = [
         "left-share", "left-number", "models-clusters-0-3", "models-neurons-0-3", "r2", "average",
         "strip-teacher-0-3", "strip-student-0-3",
         *(f"{kind}-{model}" for kind in ("layers", "spans-clusters", "spans-neurons", "drop", "cka")
           for model in ("teacher", "student")),
     ]  # fmt: skip
-    names = {p.name for p in (tmp_path / "charts").iterdir()} - {"mine.png"}
-    assert names == {f"redundancy-{name}.{end}" for name in charts for end in ("png", "svg")}
-    for name in names:
-        magic = b"\x89PNG" if name.endswith("png") else b"<svg"
-        assert (tmp_path / "charts" / name).read_bytes().startswith(magic)
-    picture = (tmp_path / "charts" / "redundancy-layers-student.svg").read_text("utf-8")
+    assert sorted(charts) == sorted(f"redundancy-{name}" for name in names)
+    for name, chart in charts.items():
+        save_picture(chart(), tmp_path / f"{name}.svg")
+    picture = (tmp_path / "redundancy-layers-student.svg").read_text("utf-8")
     assert "student" in picture
     assert "teacher" not in picture
-    # Again, with less: what the first wrote is gone, what others wrote is not.
-    write_redundancy(tmp_path, tables, charts=False, progress=False)
-    assert {p.name for p in tmp_path.iterdir()} == {
-        "notes.txt", "charts", "clustering.safetensors", "redundancy.nc", "left.csv", "left_by_layer.csv",
-        "spans.csv", "report.html",
-    }  # fmt: skip
-    assert [p.name for p in (tmp_path / "charts").iterdir()] == ["mine.png"]
-    assert len(checked_charts) > 4
-
-
-def test_lmkin_report_knows_a_clustering(clustering, layers, tmp_path) -> None:
-    text = body(lmkin.report(clustering, tmp_path / "r.html", title="mine", layers=layers, command="so"))  # fmt: skip
-    assert "<h1>mine</h1>" in text
-    assert "<p>so</p>" in text
-    assert "Layers that are nearly copies" in text
-    path = lmkin.report(clustering.tables(), tmp_path / "folder", strips=strip_of(), charts=False)
-    assert path == tmp_path / "folder" / "report.html"
-    assert (tmp_path / "folder" / "strips.csv").exists()
-    assert "Layers that are nearly copies" not in body(path)
-    again = lmkin.report(lmkin.load_result(path.parent / "redundancy.nc"), tmp_path / "again.html")
-    assert "Neurons left by layer" in body(again)
+    assert len(checked_charts) == len(charts)
 
 
 def test_what_is_no_clustering_is_refused(tables, layers, tmp_path) -> None:
+    out = tmp_path / "r.html"
     for wrong in (xr.Dataset(), tables.drop_vars("width"), tables.isel(threshold=[])):
-        with pytest.raises(lmkin.LmkinError, match=r"lmkin\.cluster_neurons"):
-            redundancy_report(wrong)
-    with pytest.raises(lmkin.LmkinError, match=r"lmkin\.layer_redundancy.*lacks rank"):
-        redundancy_report(tables, layers.drop_vars("rank"))
+        with pytest.raises(lmkin.LmkinError, match=r"lmkin\.redundancy"):
+            write(out, wrong)
+    with pytest.raises(lmkin.LmkinError, match=r"lmkin\.layer_redundancy.*lacks drop_rank"):
+        write(out, tables, layers.drop_vars("drop_rank"))
     for wrong in ([strip_of().drop_vars("sign")], ["a sentence"]):
         with pytest.raises(lmkin.LmkinError, match=r"lmkin\.cluster_strips.*sign"):
-            redundancy_report(tables, strips=wrong)
-    with pytest.raises(lmkin.LmkinError, match=r"lmkin\.cluster_neurons"):
-        lmkin.report("left", tmp_path / "r.html")
-    write_into = tmp_path / "file"
-    write_into.write_text("mine")
-    with pytest.raises(lmkin.LmkinError, match="is a file"):
-        write_redundancy(write_into, tables)
+            write(out, tables, None, wrong)
 
 
 def test_medoids_and_other_linkages_are_told(tmp_path) -> None:
     found = lmkin.cluster_neurons(
-        arrays(), (0.2,), linkage="complete", representative="medoid", progress=False
+        arrays(), thresholds=(0.2,), linkage="complete", representative="medoid", progress=False
     )
     text = body(write(tmp_path / "r.html", found.tables()))
     assert "its medoid is kept" in text
@@ -295,11 +208,16 @@ def test_medoids_and_other_linkages_are_told(tmp_path) -> None:
 def nasty() -> tuple[xr.Dataset, xr.Dataset, list[xr.Dataset]]:
     names = [NASTY, NASTY + "2", "ж" * 80]
     rows = arrays([*"abc"], (3, 2, 4))
-    tables = lmkin.cluster_neurons(rows, THRESHOLDS, progress=False).tables()
+    tables = lmkin.cluster_neurons(rows, thresholds=THRESHOLDS, progress=False).tables()
     layers = lmkin.layer_redundancy(rows, parts=3, progress=False)
     strip = strip_of(NASTY, 70)
     strip = strip.assign_coords(text=("word", [NASTY, *["</b>" * 20] * 69]))
-    attrs = {"corpus": NASTY, "alerts": [NASTY], "provenance": NASTY, "units": NASTY}
+    attrs = {
+        "corpus": NASTY,
+        "alerts": [{"kind": NASTY, "text": NASTY}],
+        "provenance": NASTY,
+        "units": NASTY,
+    }
     named = tables.assign_coords(model=names).assign_attrs(attrs)
     return named, layers.assign_coords(model=names), [strip]
 
@@ -340,7 +258,7 @@ def large(models=12, count=33) -> tuple[xr.Dataset, xr.Dataset, list[xr.Dataset]
             found[name + end] = (("model", "layer"), rng.random((models, count)))
         found[f"cka_all{end}"] = (("model", "layer", "other"), rng.random((models, count, count)))
     ranks = np.argsort(np.argsort(-found["r2"][1], axis=1), axis=1) + 1.0
-    found["rank"] = (("model", "layer"), ranks)
+    found["drop_rank"] = (("model", "layer"), ranks)
     coords = {"model": names, "layer": np.arange(count), "other": np.arange(count)}
     strips = [strip_of(name, 60, (12, 12, 12)) for name in names]
     return tables, xr.Dataset(found, coords), strips
@@ -366,10 +284,6 @@ def written(tables, layers, tmp_path_factory):
 @pytest.fixture
 def page(written, visit):
     return visit(written)
-
-
-def settle(page) -> None:
-    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
 
 
 def section_of(page, chart: int):
@@ -407,7 +321,7 @@ def shown_table(page, chart: int) -> list[list[str]]:
 
 
 def test_lines_show_shares_and_numbers(page, tables) -> None:
-    for label, name in (("share of all neurons", "share"), ("number of neurons", "left")):
+    for label, name in (("fraction of all neurons", "share"), ("number of neurons", "left")):
         choose(page, LEFT, label)
         assert label in title_of(page, LEFT)
         points = page.evaluate(MARKS, [LEFT, "symbol"])
@@ -422,7 +336,7 @@ def test_lines_show_shares_and_numbers(page, tables) -> None:
         assert [y for _, y in sorted(heights)] == sorted((y for _, y in heights), reverse=True)
     share = tables.sel(model="student", threshold=0.3)
     told = point_at(page, LEFT, "d.model == 'student' && d.t == 0.3")
-    assert f"left {int(share['left'])} of 27 ({100 * float(share['share']):.1f} %)" in told
+    assert f"left {int(share['left'])} of 27 ({100 * float(share['share']):.1f}%)" in told
 
 
 def test_the_heatmap_and_its_table_follow_the_model(page, tables) -> None:
@@ -451,7 +365,7 @@ def test_bars_of_clusters_and_of_neurons(page, tables) -> None:
     spans = [str(s) for s in tables["span"].values]
     for kind, variable in (("clusters", "clusters"), ("neurons", "neurons_in")):
         for name in ("student", "teacher"):
-            choose(page, SPANS, f"share of {kind}", name)
+            choose(page, SPANS, f"fraction of {kind}", name)
             assert name in title_of(page, SPANS)
             bars = page.evaluate(MARKS, [SPANS, "rect"])
             for k in range(len(THRESHOLDS)):
@@ -489,7 +403,7 @@ def test_candidates_to_drop_are_ranked(page, layers) -> None:
         choose(page, DROP, name)
         here = layers.sel(model=name)
         order = [
-            int(here["layer"].values[here["rank"].values == r][0]) for r in range(1, count + 1)
+            int(here["layer"].values[here["drop_rank"].values == r][0]) for r in range(1, count + 1)
         ]
         labels = page.evaluate(
             f"""[...document.querySelectorAll('#chart-{DROP} .role-axis-label text')].map(e =>
@@ -510,7 +424,8 @@ def test_candidates_to_drop_are_ranked(page, layers) -> None:
         assert low[0] == pytest.approx(float(here["r2_low"].sel(layer=order[0])), rel=1e-4)
         said = section_of(page, DROP).locator(".explained span:visible").inner_text()
         assert (
-            f"In {name}, layer {order[0]} adds least: a linear map of layer {order[0] - 1}" in said
+            f"In {name}, layer {order[0]} adds least: a linear regression on layer {order[0] - 1}"
+            in said
         )
         assert shown_table(page, DROP)[1][:3] == ["1", str(order[0]), str(order[0] - 1)]
     lines = page.evaluate(MARKS, [R2, "symbol"])
@@ -569,7 +484,7 @@ def test_strips_show_words_and_neurons(page) -> None:
 
 
 def test_a_chart_can_be_saved(page, tmp_path) -> None:
-    choose(page, SPANS, "share of neurons", "student")
+    choose(page, SPANS, "fraction of neurons", "student")
     figure = page.locator("figure", has=page.locator(f"#chart-{SPANS}"))
     with page.expect_download() as download:
         figure.locator("[data-format=svg]").click()
@@ -629,7 +544,7 @@ def test_names_and_words_of_any_kind(tmp_path, visit) -> None:
 def bare(tables: xr.Dataset) -> xr.Dataset:
     """One model, one threshold, no attributes."""
     part = tables.isel(model=[1], threshold=[2], layer=[0, 1, 2])
-    return part.drop_vars("largest").drop_attrs()
+    return part.drop_attrs()
 
 
 def test_one_model_one_threshold_and_nothing_else(tables, tmp_path, visit) -> None:
@@ -644,28 +559,26 @@ def test_one_model_one_threshold_and_nothing_else(tables, tmp_path, visit) -> No
 
 def test_every_neuron_alone(tmp_path, visit) -> None:
     rows = {f"m/{k}": np.random.default_rng(k).normal(size=(400, 5)) for k in range(2)}
-    tables = lmkin.cluster_neurons(rows, (0.0, 0.2), progress=False).tables()
+    tables = lmkin.cluster_neurons(rows, thresholds=(0.0, 0.2), progress=False).tables()
     page = visit(write(tmp_path / "r.html", tables))
-    assert "10 of m's 10 neurons (100.0 %)" in page.locator("main").inner_text()
     assert not page.evaluate(MARKS, [SPANS, "rect"])
     texts = page.locator(f"#chart-{SPANS} .mark-text.role-mark text").all_text_contents()
     assert texts == ["none", "none"]
-    choose(page, SPANS, "share of neurons")
+    choose(page, SPANS, "fraction of neurons")
     bars = page.evaluate(MARKS, [SPANS, "rect"])
     assert [(d["s"], d["v"]) for d in bars] == [(0, 1), (0, 1)]
 
 
 def test_layers_without_intervals_and_with_holes(tables, layers, tmp_path, visit) -> None:
-    plain = layers[["r2", "cka", "average", "cka_all", "rank"]].copy(deep=True)
+    plain = layers[["r2", "cka", "average", "cka_all", "drop_rank"]].copy(deep=True)
     plain["r2"][0, 2] = np.nan
     plain["cka_all"][0, 1, 3] = np.nan
     one = plain.isel(model=[1, 0]).drop_attrs()
     strip = strip_of()
     strip["activation"][0, 0] = np.nan
-    page = visit(write(tmp_path / "r.html", tables, one, strip))
+    page = visit(write(tmp_path / "r.html", tables, one, [strip]))
     text = page.locator("main").inner_text()
     assert "No intervals were computed" in text
-    assert "thin layers" not in text
     # The models stand in the order of the clustering.
     names = section_of(page, DROP).locator("label").all_inner_texts()
     assert [name.strip() for name in names] == ["teacher", "student"]
@@ -688,12 +601,10 @@ def test_a_report_of_tiny_models_on_a_corpus(model_folder, sample, tmp_path, vis
     found = lmkin.cluster_neurons(acts, progress=False)
     layers = lmkin.layer_redundancy(acts, parts=4, progress=False)
     strip = lmkin.cluster_strips(models[0], "The old house is empty .", found, 0.9, model="tiny")
-    page = visit(lmkin.report(found, tmp_path / "r.html", layers=layers, strips=[strip]))
+    page = visit(write(tmp_path / "r.html", found.tables(), layers, [strip]))
     labels = page.locator(f"#chart-{STRIP} .role-axis-label text").all_text_contents()
     assert {"The", "old", "house", "is", "empty", "."} <= set(labels)
     assert {text for text in labels if text.startswith("layer")} == set(neuron_names(strip))
-    left = int(found.tables()["left"].sel(model="tiny", threshold=0.3))
-    assert f"At 0.3, {left:,} of tiny's" in page.locator("main").inner_text()
     assert re.search(r"[\d,]+ words", page.locator("header").inner_text())
     shown = page.locator("details", has_text="Clustering").locator("pre").first.text_content()
     assert json.loads(shown)["representative"] == "random"

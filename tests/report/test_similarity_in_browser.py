@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from readiness import settle
 from synthetic import MEASURES, similarities
 from test_similarity import nasty, write
 
@@ -37,10 +38,6 @@ def value(dataset, name: str, i: int, j: int, scaling: str) -> float:
             scaling=scaling, model_x=x["model"], layer_x=x["layer"], model_y=y["model"], layer_y=y["layer"]
         )
     )  # fmt: skip
-
-
-def settle(page) -> None:
-    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done, 100)))")
 
 
 def check_cells(page, dataset, name: str, scaling: str) -> dict[tuple[int, int], str]:
@@ -109,7 +106,7 @@ def test_hover_says_value_error_and_interval(page, dataset) -> None:
     )
     assert "layer 1 of beta" in text
     assert "layer 2 of alpha" in text
-    for part in (shown[:-1], f"± {error[:-1]}", low[:-1], f"to {high[:-1]}", "95 % interval"):
+    for part in (shown[:-1], f"± {error[:-1]}", low[:-1], f"to {high[:-1]}", "95% interval"):
         assert part in text
 
 

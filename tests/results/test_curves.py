@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import lmkin
-from lmkin.results import jackknife
+from lmkin.results import average_similarity, jackknife, localization
 from measures.layer_pairs import correlated
 
 WHERE = [("a", 0), ("a", 1), ("a", 2), ("b", 0), ("b", 5)]
@@ -20,7 +20,7 @@ def result() -> xr.Dataset:
     X, Y = correlated(rng, 200, 6, 9)
     both = np.hstack([X, Y])
     layers = {where: both[:, rng.permutation(15)[: 3 + k]] for k, where in enumerate(WHERE)}
-    return lmkin.similarities(layers, ["neuronsim", "svsim", "ckasim"], standardize="both")
+    return lmkin.similarity(layers, measures=["neuronsim", "svsim", "ckasim"], neurons="both")
 
 
 def by_loops(table: xr.DataArray, others: str) -> dict[tuple[str, int], np.ndarray]:
@@ -37,7 +37,7 @@ def by_loops(table: xr.DataArray, others: str) -> dict[tuple[str, int], np.ndarr
 
 @pytest.mark.parametrize("others", ["all", "models"])
 def test_average_similarity(result: xr.Dataset, others: str) -> None:
-    curves = lmkin.average_similarity(result, others=others)
+    curves = average_similarity(result, others=others)
     assert curves.ckasim.dims == ("scaling", "model", "layer")
     for name in ("neuronsim", "svsim", "ckasim"):
         value, without = (by_loops(result[name + s], others) for s in ("", "_without"))
@@ -54,7 +54,7 @@ def test_average_similarity(result: xr.Dataset, others: str) -> None:
 
 @pytest.mark.parametrize("others", ["all", "models"])
 def test_localization(result: xr.Dataset, others: str) -> None:
-    scores = lmkin.localization(result, others=others)
+    scores = localization(result, others=others)
     near, far = (by_loops(result[n], others) for n in ("neuronsim", "svsim"))
     parts = [by_loops(result[f"{n}_without"], others) for n in ("neuronsim", "svsim")]
     for where in WHERE:
@@ -80,7 +80,9 @@ def test_shuffled_neurons_are_not_localized() -> None:
     X = rng.normal(size=(800, 20))
     Q = np.linalg.qr(rng.normal(size=(20, 20)))[0]
     same, turned = (
-        lmkin.localization(lmkin.similarities({"a": X, "b": Y}, ["neuronsim", "svsim"]))
+        localization(
+            lmkin.similarity({"a": X, "b": Y}, measures=["neuronsim", "svsim"], neurons="raw")
+        )
         for Y in (X[:, ::-1], X @ Q)
     )
     assert same.localization.values == pytest.approx(0, abs=1e-9)
@@ -90,12 +92,14 @@ def test_shuffled_neurons_are_not_localized() -> None:
 def test_held_out_scores_have_no_jackknife(result: xr.Dataset) -> None:
     """What svsim has per part is its score there, what neuronsim has is the value without it: they do not mix."""
     X, Y = correlated(np.random.default_rng(2), 200, 6, 9)
-    mixed = lmkin.similarities({"a": X, "b": Y}, ["neuronsim", "svsim"], held_out=True)
-    scores = lmkin.localization(mixed)
+    mixed = lmkin.similarity(
+        {"a": X, "b": Y}, measures=["neuronsim", "svsim"], neurons="raw", held_out=True
+    )
+    scores = localization(mixed)
     assert "localization_se" not in scores
     expected = mixed.neuronsim.values[0, 0, 1, 0] - mixed.svsim.values[0, 0, 1, 0]
     assert scores.localization.sel(model="a").item() == pytest.approx(expected)
-    curves = lmkin.average_similarity(mixed)
+    curves = average_similarity(mixed)
     for name in ("neuronsim", "svsim"):
         assert curves[f"{name}_se"].sel(model="a").item() == pytest.approx(
             mixed[f"{name}_se"].values[0, 0, 1, 0]
@@ -104,11 +108,13 @@ def test_held_out_scores_have_no_jackknife(result: xr.Dataset) -> None:
 
 def test_what_cannot_be_drawn(result: xr.Dataset) -> None:
     with pytest.raises(lmkin.LmkinError, match="svsim is not in this result"):
-        lmkin.localization(result.drop_vars("svsim"))
+        localization(result.dataset.drop_vars("svsim"))
     with pytest.raises(lmkin.LmkinError, match="all, models"):
-        lmkin.localization(result, others="layers")
-    with pytest.raises(lmkin.LmkinError, match="Dataset that lmkin"):
-        lmkin.average_similarity(result.ckasim)
-    one = lmkin.similarities({"a/0": np.eye(9)[:, :3], "a/1": np.eye(9)[:, 2:5]}, "neuronsim")
+        localization(result, others="layers")
+    with pytest.raises(lmkin.LmkinError, match=r"takes what lmkin\.similarity gives"):
+        average_similarity(result.ckasim)
+    one = lmkin.similarity(
+        {"a/0": np.eye(9)[:, :3], "a/1": np.eye(9)[:, 2:5]}, measures="neuronsim", neurons="raw"
+    )
     with pytest.raises(lmkin.LmkinError, match="one model"):
-        lmkin.average_similarity(one, others="models")
+        average_similarity(one, others="models")

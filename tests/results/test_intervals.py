@@ -49,8 +49,12 @@ def test_every_measure_without_each_part(
         naive(X[parts != p], Y[parts != p], standardize=standardize) for p in np.unique(parts)
     ]
     sizes = np.bincount(parts).tolist()
-    result = lmkin.similarities(
-        {"x": X, "y": Y}, measure.name, parts=parts, standardize=standardize, level=0.9
+    result = lmkin.similarity(
+        {"x": X, "y": Y},
+        measures=measure.name,
+        parts=parts,
+        neurons="standardized" if standardize else "raw",
+        level=0.9,
     )
     place = {"model_x": "x", "model_y": "y"}
     found = {
@@ -73,7 +77,9 @@ def test_every_measure_without_each_part(
 
 @pytest.mark.parametrize("name", list(ON_TEST))
 def test_held_out_scores_of_each_part(name: str) -> None:
-    result = lmkin.similarities({"x": X, "y": Y}, name, parts=UNEQUAL, held_out=True)
+    result = lmkin.similarity(
+        {"x": X, "y": Y}, measures=name, neurons="raw", parts=UNEQUAL, held_out=True
+    )
     folds = []
     for part in np.unique(UNEQUAL):
         test = part == UNEQUAL
@@ -110,13 +116,16 @@ def test_the_standard_error_of_a_mean_is_the_known_one() -> None:
     assert found.se == pytest.approx(sample.std(ddof=1) / np.sqrt(40))
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_truth() -> None:
     """Two neurons with a correlation of 0.6, 300 times: nominally 95 of 100 intervals hold it."""
     rng = np.random.default_rng(2)
     inside = 0
     for _ in range(300):
         a, b = rng.normal(size=(2, 200, 1))
-        table = lmkin.similarity({"x": a, "y": 0.6 * a + 0.8 * b}, "neuronsim", progress=False)
+        table = lmkin.similarity(
+            {"x": a, "y": 0.6 * a + 0.8 * b}, measures="neuronsim", neurons="raw", progress=False
+        ).matrix()
         inside += bool(table.low.values[0, 1] <= 0.6 <= table.high.values[0, 1])
     # Binomial: ± 4 % is more than three standard errors.
     assert 0.91 <= inside / 300 <= 0.99
@@ -129,25 +138,38 @@ def test_the_error_is_that_of_repeated_samples() -> None:
     values, errors = [], []
     for _ in range(120):
         A = rng.normal(size=(300, 5))
-        table = lmkin.similarity({"x": A, "y": A @ M + 3 * rng.normal(size=(300, 6))}, "ckasim")
+        table = lmkin.similarity(
+            {"x": A, "y": A @ M + 3 * rng.normal(size=(300, 6))}, measures="ckasim", neurons="raw"
+        ).matrix()
         values.append(table.values[0, 1])
         errors.append(table.se.values[0, 1])
     assert np.sqrt(np.mean(np.square(errors))) == pytest.approx(np.std(values, ddof=1), rel=0.25)
 
 
 def test_no_intervals_where_none_are_asked_for() -> None:
-    result = lmkin.similarities({"x": X, "y": Y}, "ckasim", intervals=False)
-    assert set(result.data_vars) == {"ckasim"}
+    result = lmkin.similarity({"x": X, "y": Y}, measures="ckasim", neurons="raw", intervals=False)
+    assert set(result.dataset.data_vars) == {"ckasim"}
     assert result.attrs["parts"] == 0
-    table = lmkin.similarity({"x": X, "y": Y}, "ckasim", intervals=False)
+    table = lmkin.similarity(
+        {"x": X, "y": Y}, measures="ckasim", neurons="raw", intervals=False
+    ).matrix()
     assert "se" not in table.coords
-    one = lmkin.similarities({"x": X, "y": Y}, "ckasim", parts=1)
-    assert set(one.data_vars) == {"ckasim"}
+
+
+@pytest.mark.parametrize("parts", [0, 1])
+@pytest.mark.parametrize("function", ["similarity", "decompose", "layer_redundancy", "redundancy"])
+def test_one_part_is_no_jackknife(function: str, parts: int) -> None:
+    """One way to have no intervals: ``intervals=False``."""
+    layers = {"x/0": X, "x/1": Y}
+    with pytest.raises(lmkin.LmkinError, match=r"two parts at least.*intervals=False"):
+        getattr(lmkin, function)(layers, parts=parts)
 
 
 def test_a_table_carries_its_errors() -> None:
-    table = lmkin.similarity({"x": X, "y": Y}, "svsim", parts=EQUAL)
-    whole = lmkin.similarities({"x": X, "y": Y}, "svsim", parts=EQUAL)
+    table = lmkin.similarity(
+        {"x": X, "y": Y}, measures="svsim", neurons="raw", parts=EQUAL
+    ).matrix()
+    whole = lmkin.similarity({"x": X, "y": Y}, measures="svsim", neurons="raw", parts=EQUAL)
     for part in ("se", "low", "high"):
         assert table[part].values[0, 1] == whole[f"svsim_{part}"].values[0, 0, 1, 0]
     assert (table.low <= table).all()
@@ -161,7 +183,9 @@ def test_parts_with_hardly_any_sampled_row() -> None:
     """RBF-CKA sees a sample of the rows; a part that is not in it must not break, or bend, the others' errors."""
     A, B = correlated(np.random.default_rng(4), 4000, 3, 4)
     parts = np.repeat([0, 1, 2, 3], [1300, 1300, 1399, 1])
-    result = lmkin.similarities({"x": A, "y": B}, ["rbfcka", "ckasim"], parts=parts)
+    result = lmkin.similarity(
+        {"x": A, "y": B}, measures=["rbfcka", "ckasim"], neurons="raw", parts=parts
+    )
     assert np.isfinite(result.rbfcka_se.values).all()
     assert result.rbfcka_se.values[0, 0, 1, 0] > 0
     assert result.ckasim_without.sizes["part"] == 4
@@ -171,8 +195,8 @@ def test_errors_of_a_sample_follow_the_parts_of_the_sample() -> None:
     """The formula takes the sizes of the parts that were left out: those of the sampled rows."""
     A, B = correlated(np.random.default_rng(4), 3000, 3, 4)
     parts = np.repeat([0, 1, 2], [200, 1300, 1500])
-    moments = lmkin.moments({"x": A, "y": B}, parts=parts, rows=90, seed=5)
-    result = lmkin.similarities(moments, "rbfcka")
+    moments = lmkin.compute_moments({"x": A, "y": B}, parts=parts, sample_rows=90, seed=5)
+    result = lmkin.similarity(moments, measures="rbfcka", neurons="raw")
     sizes = np.bincount(moments.sample.parts, minlength=3).tolist()
     assert sum(sizes) == 90
     expected = busing(
@@ -188,20 +212,29 @@ def test_what_cannot_be_computed() -> None:
         jackknife(np.array(1.0), np.array([1.0]), [5])
     for level in (0, 1, 95):
         with pytest.raises(lmkin.LmkinError, match="level"):
-            lmkin.similarity({"x": X, "y": Y}, level=level)
+            lmkin.similarity(
+                {"x": X, "y": Y}, measures="ckasim", neurons="raw", level=level
+            ).matrix()
         with pytest.raises(lmkin.LmkinError, match="level"):
             spread_of_folds(np.array(1.0), np.array([1.0, 1.0]), [5, 5], level)
     with pytest.raises(lmkin.LmkinError, match="two parts at least"):
-        lmkin.similarity({"x": X, "y": Y}, "svsim", held_out=True, parts=1)
+        lmkin.similarity(
+            {"x": X, "y": Y}, measures="svsim", neurons="raw", held_out=True, parts=1
+        ).matrix()
 
 
 def test_too_few_units_for_parts_is_said_so() -> None:
     """Four units are enough for unbiased CKA; without one of four parts they are three."""
     assert np.isfinite(measure_function("ckasim")(X[:4], Y[:4]))
     with pytest.raises(lmkin.LmkinError, match=r"(?i)part|interval"):
-        lmkin.similarity({"x": X[:4], "y": Y[:4]})
+        lmkin.similarity({"x": X[:4], "y": Y[:4]}, measures="ckasim", neurons="raw").matrix()
 
 
 @pytest.mark.parametrize("parts", [np.int64(6), 6])
 def test_the_number_of_parts_may_come_from_numpy(parts: int) -> None:
-    assert lmkin.similarity({"x": X, "y": Y}, parts=parts).attrs["parts"] == 6
+    assert (
+        lmkin.similarity({"x": X, "y": Y}, measures="ckasim", neurons="raw", parts=parts)
+        .matrix()
+        .attrs["parts"]
+        == 6
+    )

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import ActivationsError, quoted
 from ..corpus import Units
-from ..errors import ActivationsError
+from .manifest import unknown_in
 from .views import LayerView
 
 
 class Activations:
-    """What a model said of a corpus.
+    """The activations of a model on a corpus: for each layer a matrix of units × neurons.
 
     ``acts.layer(3)`` is an array-like of units × neurons; ``acts.units`` says what its rows are;
     ``acts.manifest`` how they came about.
@@ -72,15 +73,15 @@ class Activations:
         """One layer as an array-like of units × neurons; -1 is the last."""
         if not isinstance(number, int | np.integer):
             raise ActivationsError(
-                f"A layer is given by its number, such as 0 or -1; got {number!r}."
+                f"A layer is given by its number, such as 0 or -1; got {quoted(number)}."
             )
-        found = self.layers[number] if -len(self.layers) <= number < 0 else int(number)
-        if found not in self._pieces[0]:
+        layer = self.layers[number] if -len(self.layers) <= number < 0 else int(number)
+        if layer not in self._pieces[0]:
             raise ActivationsError(
                 f"There is no layer {number} here; layers: {', '.join(map(str, self.layers))}."
             )
-        pieces = [piece[found] for piece in self._pieces]
-        return LayerView(pieces, self._rows, units_hash=self.units.hash)
+        pieces = [piece[layer] for piece in self._pieces]
+        return LayerView(pieces, self._rows, units=self.units)
 
     def blocks(self, rows: int = 4096) -> Iterator[dict[int, NDArray[Any]]]:
         """Stream all layers together, ``rows`` units at a time."""
@@ -92,10 +93,10 @@ class Activations:
 
     def select(self, rows: Sequence[int] | NDArray[Any]) -> Activations:
         """Some of the units, by row number or mask; nothing is copied."""
-        chosen = np.arange(len(self))[np.asarray(rows) if len(rows) else slice(0)]
-        absolute = chosen if self._rows is None else self._rows[chosen]
+        numbers = np.arange(len(self))[np.asarray(rows) if len(rows) else slice(0)]
+        absolute = numbers if self._rows is None else self._rows[numbers]
         return Activations(
-            self.units.select(chosen), self._pieces, self.manifest, path=self.path, rows=absolute
+            self.units.select(numbers), self._pieces, self.manifest, path=self.path, rows=absolute
         )
 
     def sentence(self, number: int) -> dict[int, NDArray[Any]]:
@@ -134,6 +135,11 @@ class StoredSentences:
     def rule(self) -> dict[str, Any]:
         """How these vectors came about."""
         return dict(self.acts.manifest["units"]["rule"])
+
+    @property
+    def unknown(self) -> dict[str, int] | None:
+        """How many units hold an unknown token, and how many nothing else."""
+        return unknown_in(self.acts.manifest)
 
     @property
     def sentences(self) -> list[list[str]]:

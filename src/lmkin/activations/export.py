@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ActivationsError, LmkinWarning
+from ..core import ActivationsError, LmkinWarning, progress_bar
 from ..interchange import find_format
-from ..progress import progress_bar
 from .activations import Activations
 
 
@@ -32,10 +31,10 @@ def export_activations(
         raise ActivationsError("These formats need all layers to have the same width.")
     _warn_of_what_is_lost(acts)
     target = Path(path)
-    chosen = find_format(target, format)
+    file_format = find_format(target, format)
     total = len(np.unique(acts.units.sentence))
-    with progress_bar(chosen.name, total, "sentences", show=progress) as advance:
-        return chosen.write(target, _records(acts, advance))
+    with progress_bar(file_format.name, total, "sentences", show=progress) as advance:
+        return file_format.write(target, _records(acts, advance))
 
 
 def _warn_of_what_is_lost(acts: Activations) -> None:

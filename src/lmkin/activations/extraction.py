@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import operator
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -12,14 +11,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import (
+    ActivationsError,
+    LmkinError,
+    ModelError,
+    as_path,
+    choose_layers,
+    did_you_mean,
+    is_whole,
+    progress_bar,
+    quoted,
+    require_disk,
+    require_memory,
+)
 from ..corpus import Corpus, read_corpus
-from ..errors import ActivationsError, LmkinError, ModelError, did_you_mean
-from ..models import LanguageModel, Reading, UnitRule, Window, load_model
-from ..progress import progress_bar
+from ..models import AlignedCorpus, LanguageModel, UnitRule, Window, load_model
 from .activations import Activations
-from .batching import batches, shard_ranges
+from .batches import batches, shard_ranges
 from .manifest import make_manifest, shard_entries
-from .resources import require_disk, require_memory
 from .shards import ShardImage
 from .store import StoreWriter
 
@@ -28,6 +37,7 @@ DTYPES = ("float32", "float16")
 BATCH_TOKENS = 1024
 """On a CPU: larger batches are no faster there, and are padded more."""
 GPU_BATCH_TOKENS = 4096
+_LEAST_BATCH = 128
 SHARD_BYTES = 64_000_000
 _BATCHES_PER_SHARD = 8
 """At least: batches are sorted by length inside a shard, and a few long ones would waste padding."""
@@ -53,7 +63,7 @@ def extract(
     overwrite: bool = False,
     progress: bool | None = None,
 ) -> Activations:
-    """Run ``model`` over ``corpus``: a vector for every unit and layer, in the order of the corpus.
+    """Run ``model`` over ``corpus``: the activations of every unit and layer, in the order of the corpus.
 
     Parameters
     ----------
@@ -67,7 +77,7 @@ def extract(
     units
         ``word`` (default), ``token`` or ``sentence``.
     pooling
-        Words: ``last`` (default), ``first``, ``mean`` of their sub-words. Sentences: ``mean`` (default),
+        Words: ``last`` (default), ``first``, ``mean`` of their subword tokens. Sentences: ``mean`` (default),
         ``first``, ``last``, ``cls``, ``max`` of their tokens.
     first_token, special_tokens, long, overlap, max_length
         See :class:`lmkin.models.UnitRule`.
@@ -95,18 +105,18 @@ def extract(
         overlap=overlap,
         max_length=max_length,
     )
-    chosen = choose_layers(layers, model.n_layers)
+    layer_numbers = choose_layers(layers, model.n_layers)
     reading = read_units(model, corpus, rule)
-    width = sum(model.widths[n] for n in chosen)
+    width = sum(model.widths[n] for n in layer_numbers)
     row_bytes = width * np.dtype(dtype).itemsize
-    manifest = make_manifest(model, reading, chosen, dtype)
+    manifest = make_manifest(model, reading, layer_numbers, dtype)
     size = len(reading.units) * row_bytes
     if out is None:
         remedy = (
             "Give a folder (out=…) to keep the activations on disk, or fewer layers (layers=[…])."
         )
         require_memory(int(size * _OVERHEAD), remedy)
-        run = Run(model, reading, chosen, dtype, batch_tokens)
+        run = Run(model, reading, layer_numbers, dtype, batch_tokens)
         with progress_bar(model.name, len(reading.units), f"{units}s", show=progress) as advance:
             everything = run.buffers(len(reading.units))
             run.fill(everything, 0, len(reading.units), advance)
@@ -114,14 +124,14 @@ def extract(
             array.flags.writeable = False  # as the layers of a store are
         return Activations(reading.units, [everything], manifest)
 
-    folder = Path(out)
+    folder = as_path(out)
     rows = rows_per_shard(shard_bytes, row_bytes, batch_tokens)
     manifest["shards"] = shard_entries(shard_ranges(_rows_by_sentence(reading), rows))
     if not folder.exists():
         require_disk(int(size * _OVERHEAD), folder)
     writer = StoreWriter(folder, manifest, reading.units, overwrite=overwrite)
     try:
-        _fill(writer, Run(model, reading, chosen, dtype, batch_tokens), units, progress)
+        _fill(writer, Run(model, reading, layer_numbers, dtype, batch_tokens), units, progress)
         return writer.finish(reading.units)
     finally:
         writer.close()
@@ -137,9 +147,13 @@ def _fill(writer: StoreWriter, run: Run, units: str, progress: bool | None) -> N
         progress_bar(run.model.name, total, f"{units}s", done=done, show=progress) as advance,
         ThreadPoolExecutor(max_workers=1) as pool,
     ):
-        _log.info(
-            "%s: %d of %d shards are there", writer.folder, len(writer.finished), len(writer.ranges)
-        )
+        if writer.finished and len(writer.finished) < len(writer.ranges):
+            _log.info(
+                "Going on: %s of %s shards of %s are there from an earlier run.",
+                len(writer.finished),
+                len(writer.ranges),
+                run.model.name,
+            )
         todo = [n for n in range(len(writer.ranges)) if n not in writer.finished]
         largest = max((stop - start for start, stop in writer.ranges), default=0)
         images = [run.image(largest) for _ in todo[:2]]  # they take turns
@@ -164,7 +178,7 @@ class Run:
     def __init__(
         self,
         model: LanguageModel,
-        reading: Reading,
+        reading: AlignedCorpus,
         layers: Sequence[int],
         dtype: str,
         batch_tokens: int,
@@ -176,6 +190,17 @@ class Run:
         self.batch_tokens = batch_tokens
         self.reduce = "max" if reading.rule.pooling == "max" else "sum"
         self._firsts = np.array([w.rows.min() for w in reading.windows])
+
+    @property
+    def forward_memory(self) -> int:
+        """About how many bytes the largest batch takes while the model runs over it."""
+        longest = max(w.length for w in self.reading.windows)
+        return self.model.forward_memory(max(self.batch_tokens, longest), longest)
+
+    def fit_batches(self, room: int) -> None:
+        """Halve the batches until one takes ``room`` bytes or less, or a few tokens."""
+        while self.forward_memory > room and self.batch_tokens > _LEAST_BATCH:
+            self.batch_tokens //= 2
 
     def windows(self, start: int, stop: int) -> list[Window]:
         """The windows that contribute to a range of rows."""
@@ -228,7 +253,7 @@ class Run:
                     raise
                 raise ModelError(
                     f"{self.model.name} ran out of memory on a batch of {len(batch)} × {batch[0].length} tokens. "
-                    f"Lower batch_tokens (now {self.batch_tokens}; on the command line --batch-tokens), or max_length. "
+                    f"Lower batch_tokens=… (now {self.batch_tokens}), or max_length=…. "
                     f"Shards that are finished are kept."
                 ) from error
             yield batch, rows, vectors
@@ -250,16 +275,16 @@ class Run:
             )
 
 
-def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> Reading:
-    """Let a model tokenize and align a corpus; an error if nothing is left."""
+def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> AlignedCorpus:
+    """Let a model tokenize and align a corpus. Raise if nothing is left."""
     if not len(corpus):
         raise ActivationsError("The corpus is empty: there is nothing to extract.")
     if rule.kind == "word" and not corpus.n_words:
         raise ActivationsError(
-            f"The corpus {corpus.name!r} has no words; extract sentences instead."
+            f"The corpus {quoted(corpus.name)} has no words; extract sentences instead."
         )
     reading = model.read(corpus, rule)
-    _log.info(
+    _log.debug(
         "%s reads %s: %d tokens in %d windows, %d of %d %ss kept",
         *(model.name, corpus.name, reading.n_tokens, len(reading.windows)),
         *(len(reading.units), reading.n_offered, rule.kind),
@@ -267,39 +292,9 @@ def read_units(model: LanguageModel, corpus: Corpus, rule: UnitRule) -> Reading:
     if not len(reading.units):
         reasons = ", ".join(f"{count} {why}" for why, count in reading.losses.counts.items())
         raise ActivationsError(
-            f"{model.name} can represent no {rule.kind} of {corpus.name!r} ({reasons})."
+            f"{model.name} can represent no {rule.kind} of {quoted(corpus.name)} ({reasons})."
         )
     return reading
-
-
-def choose_layers(layers: str | int | Sequence[int], n_layers: int) -> list[int]:
-    """Layer numbers from ``"all"``, ``"last"``, a list, or a text such as ``"0,4-6,-1"``.
-
-    >>> choose_layers("0,4-6,-1", 13)
-    [0, 4, 5, 6, 12]
-    """
-    if isinstance(layers, str) and layers == "all":
-        return list(range(n_layers))
-    if isinstance(layers, str) and layers == "last":
-        return [n_layers - 1]
-    numbers: list[int] = []
-    try:
-        if isinstance(layers, str):
-            for part in layers.split(","):
-                first, dash, last = part.strip().rpartition("-")
-                low, high = (int(first), int(last)) if dash and first else (int(part), int(part))
-                numbers += range(low, high + 1)
-        else:
-            numbers = [operator.index(n) for n in np.atleast_1d(np.asarray(layers)).tolist()]
-    except (ValueError, TypeError):
-        raise LmkinError(
-            f"Cannot understand layers={layers!r}. Write 'all', 'last', or numbers such as '0,4-6,-1'."
-        ) from None
-    wrong = [n for n in numbers if not -n_layers <= n < n_layers]
-    if wrong or not numbers:
-        got = f"no layer {wrong[0]}" if wrong else "no layer asked for"
-        raise LmkinError(f"{got}: the model has the layers 0 to {n_layers - 1}, 0 the embeddings.")
-    return sorted({n % n_layers for n in numbers})
 
 
 def rows_per_shard(shard_bytes: int, row_bytes: int, batch_tokens: int) -> int:
@@ -308,7 +303,7 @@ def rows_per_shard(shard_bytes: int, row_bytes: int, batch_tokens: int) -> int:
     return max(1, shard_bytes // row_bytes, few)
 
 
-def _rows_by_sentence(reading: Reading) -> list[int]:
+def _rows_by_sentence(reading: AlignedCorpus) -> list[int]:
     counts = np.bincount(reading.units.sentence, minlength=len(reading.units.corpus))
     return [int(c) for c in counts]
 
@@ -319,11 +314,14 @@ def default_batch_tokens(model: LanguageModel) -> int:
 
 
 def check_numbers(batch_tokens: int, shard_bytes: int, dtype: str) -> None:
-    """An error for options that make no sense."""
+    """Raise if a batch, a shard or the type of the store makes no sense."""
     if dtype not in DTYPES:
-        raise LmkinError(f"Unknown dtype {dtype!r} for storage. {did_you_mean(dtype, DTYPES)}")
-    if batch_tokens < 1 or shard_bytes < 1:
-        raise LmkinError("batch_tokens and shard_bytes must be positive.")
+        raise LmkinError(
+            f"Unknown dtype {quoted(dtype)} for storage. {did_you_mean(dtype, DTYPES)}"
+        )
+    for name, value in {"batch_tokens": batch_tokens, "shard_bytes": shard_bytes}.items():
+        if not is_whole(value) or value < 1:
+            raise LmkinError(f"{name} is a whole number, 1 or more; got {quoted(value)}.")
 
 
 def _is_out_of_memory(error: BaseException) -> bool:

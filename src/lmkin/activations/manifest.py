@@ -7,16 +7,19 @@ import hashlib
 import importlib.metadata
 import json
 import platform
+from collections.abc import Mapping
 from typing import Any
 
-from ..models import LanguageModel, Reading
+from ..models import AlignedCorpus, LanguageModel
 
 FORMAT = 1
+_NAMES = ("name", "spec", "revision", "tokenizer_spec")
+"""What may differ although the numbers are the same: weights and tokenizer are known by their hashes."""
 _LIBRARIES = ("lmkin", "numpy", "torch", "transformers", "tokenizers", "safetensors")
 
 
 def make_manifest(
-    model: LanguageModel, reading: Reading, layers: list[int], dtype: str
+    model: LanguageModel, reading: AlignedCorpus, layers: list[int], dtype: str
 ) -> dict[str, Any]:
     """What, how, from which model and corpus; the shards are added by whoever cuts them."""
     identity = model.identity()
@@ -32,7 +35,7 @@ def make_manifest(
         "layers": layers,
         "dtype": dtype,
         "corpus": corpus.hash,
-        "model": {k: v for k, v in identity.items() if k not in ("name", "spec", "revision")},
+        "model": {k: v for k, v in identity.items() if k not in _NAMES},
     }
     return {
         "lmkin_store": FORMAT,
@@ -63,6 +66,19 @@ def make_manifest(
     }
 
 
+def unknown_in(manifest: Mapping[str, Any]) -> dict[str, int] | None:
+    """How many units of a store hold an unknown token, and how many nothing else; None where it was not counted."""
+    units = manifest.get("units", {})
+    losses = units.get("losses", {})
+    if losses.get("with_unknown_token") is None:
+        return None
+    return {
+        "units": int(units["kept"]),
+        "with_unknown_token": int(losses["with_unknown_token"]),
+        "only_unknown_tokens": int(losses.get("only_unknown_tokens", 0)),
+    }
+
+
 def _run_key(parts: dict[str, Any]) -> str:
     """Hash of everything that the numbers depend on: the cache key."""
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False)
@@ -79,7 +95,18 @@ def shard_entries(ranges: list[tuple[int, int]]) -> list[dict[str, Any]]:
 
 def what_differs(a: dict[str, Any], b: dict[str, Any], path: str = "") -> str:
     """The first entry in which two manifests differ, for an error message."""
-    skip = {"created", "versions", "shards", "status", "key", "name", "spec", "losses", "device"}
+    skip = {
+        "created",
+        "versions",
+        "shards",
+        "status",
+        "key",
+        "name",
+        "spec",
+        "tokenizer_spec",
+        "losses",
+        "device",
+    }
     for name in b:
         if name in skip or a.get(name) == b[name]:
             continue

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ActivationsError
-from ..interchange.atomic import replacing
-from .unbuffered import aligned_memory, round_up, write_file
+from ..core import ActivationsError, replacing
+from .direct_io import aligned_memory, round_up, write_file
 
 _DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
@@ -70,13 +69,13 @@ class ShardImage:
 
     def layers(self, rows: int) -> dict[int, NDArray[Any]]:
         """Every layer of a shard of so many rows, to be filled."""
-        found: dict[int, NDArray[Any]] = {}
+        arrays: dict[int, NDArray[Any]] = {}
         position = self._header
         for number, width in self.widths.items():
             flat = np.frombuffer(self._memory, self.dtype, rows * width, position)
-            found[number] = flat.reshape(rows, width)
+            arrays[number] = flat.reshape(rows, width)
             position += flat.nbytes
-        return found
+        return arrays
 
     def write(self, path: Path, *, key: str, start: int, stop: int) -> str:
         """Write the shard atomically; returns its checksum."""
@@ -101,7 +100,7 @@ class ShardImage:
 
 
 def read_shard(path: Path) -> Shard:
-    """Map a shard into memory; an error says what is wrong with it."""
+    """A shard, mapped into memory. Raise if it is damaged, saying how."""
     try:
         size = path.stat().st_size
         with path.open("rb") as file:

@@ -20,13 +20,10 @@ from typing import Any
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
+from ..core import ActivationsError, CorpusError, FolderLock, as_path, human_bytes, replacing
 from ..corpus import Corpus, Sentence, Units
-from ..errors import ActivationsError, CorpusError
-from ..interchange.atomic import replacing
 from .activations import Activations
-from .locking import FolderLock
 from .manifest import FORMAT, what_differs
-from .resources import human_bytes
 from .shards import Shard, ShardImage, read_shard
 
 _log = logging.getLogger(__name__)
@@ -45,7 +42,7 @@ def open_activations(path: str | Path, *, verify: bool | None = None) -> Activat
     Missing, cut and foreign files are always found. Checksums (``verify``) are compared by default for
     stores under 1 GB.
     """
-    folder = Path(path)
+    folder = as_path(path)
     manifest = read_manifest(folder)
     if manifest["status"] != "complete":
         done = sum((folder / s["file"]).exists() for s in manifest["shards"])
@@ -88,6 +85,15 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             f"Update lmkin, or extract again."
         )
     return manifest
+
+
+def finished_key(folder: Path) -> str | None:
+    """The key of the run whose activations a folder holds; None if they are not complete, or not there."""
+    try:
+        manifest = read_manifest(folder)
+    except ActivationsError:
+        return None
+    return str(manifest["key"]) if manifest.get("status") == "complete" else None
 
 
 def _open_shard(folder: Path, entry: dict[str, Any], manifest: dict[str, Any]) -> Shard:
@@ -156,7 +162,7 @@ class StoreWriter:
         return [(entry["rows"][0], entry["rows"][1]) for entry in self.manifest["shards"]]
 
     def _earlier(self, *, overwrite: bool) -> dict[str, Any] | None:
-        """The manifest of an earlier try at the same run; anything else in the way is an error."""
+        """The manifest of an earlier try at the same run. Raise if anything else is in the way."""
         folder = self.folder
         if folder.is_file():
             raise ActivationsError(f"{folder} is a file; give a folder for the activations.")
@@ -181,7 +187,7 @@ class StoreWriter:
         if not overwrite:
             raise ActivationsError(
                 f"{folder} holds activations of another run ({what_differs(earlier, self.manifest)}). Choose "
-                f"another folder, or replace them with overwrite=True (--overwrite)."
+                f"another folder, or replace them with overwrite=True."
             )
         for file in [folder / MANIFEST, *folder.glob("shard-*.safetensors")]:
             file.unlink(missing_ok=True)
@@ -215,7 +221,7 @@ class StoreWriter:
         start, stop = entry["rows"]
         file = self.folder / entry["file"]
         entry["crc32"] = image.write(file, key=self.manifest["key"], start=start, stop=stop)
-        _log.info("wrote %s: rows %d to %d", entry["file"], start, stop)
+        _log.debug("wrote %s: rows %d to %d", entry["file"], start, stop)
 
     def finish(self, units: Units) -> Activations:
         """Declare the store complete, and open it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import DTypeLike, NDArray
 
+from ..corpus import Units
+
 
 class LayerView(NDArrayOperatorsMixin):
     """Units × neurons, array-like: sliced without reading the rest, turned into an array on demand.
 
-    ``np.asarray(view)`` reads all rows; numpy functions and operators do so by themselves.
+    ``np.asarray(view)`` reads all rows; numpy functions and operators do so by themselves. ``view[rows]`` is a numpy
+    array, which knows no units; ``view.select(rows)`` is a view, which does.
     """
 
     def __init__(
@@ -21,10 +25,10 @@ class LayerView(NDArrayOperatorsMixin):
         pieces: Sequence[NDArray[Any]],
         rows: NDArray[np.int64] | None = None,
         *,
-        units_hash: str | None = None,
+        units: Units | None = None,
     ):
-        self.units_hash = units_hash
-        """What the rows stand for: measures refuse two views whose hashes differ."""
+        self.units = units
+        """What the rows stand for: sentences stay whole in splits and parts; views of other units are refused."""
         self._pieces = list(pieces)
         self._starts = np.cumsum([0, *(len(p) for p in self._pieces)])
         self._rows = rows
@@ -51,6 +55,19 @@ class LayerView(NDArrayOperatorsMixin):
     def T(self) -> NDArray[Any]:  # noqa: N802 (as numpy calls it)
         """The transposed array."""
         return np.asarray(self).T
+
+    def select(self, rows: slice | Sequence[int] | NDArray[Any]) -> LayerView:
+        """Some of the rows with their units, by number, mask or slice; nothing is read."""
+        key = rows if isinstance(rows, slice) or len(rows) else slice(0)
+        numbers = np.arange(len(self))[key if isinstance(key, slice) else np.asarray(key)]
+        absolute = numbers if self._rows is None else self._rows[numbers]
+        units = None if self.units is None else self.units.select(numbers)
+        return LayerView(self._pieces, absolute, units=units)
+
+    def release(self) -> None:
+        """Let go of pages that were mapped from files; they are mapped again when they are read again."""
+        for piece in self._pieces:
+            unmap(piece)
 
     def astype(self, dtype: DTypeLike) -> NDArray[Any]:
         """All rows as an array of another type."""
@@ -106,3 +123,12 @@ class LayerView(NDArrayOperatorsMixin):
             mine = owner == number
             out[mine] = self._pieces[number][rows[mine] - self._starts[number]]
         return out
+
+
+def unmap(array: NDArray[Any]) -> None:
+    """Let go of the resident pages of the file that an array is mapped from, if it is."""
+    base: Any = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        base.madvise(mmap.MADV_DONTNEED)

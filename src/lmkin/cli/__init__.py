@@ -7,25 +7,29 @@ Exit codes: 0 done; 1 something about the input or the machine that the message 
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
-from typing import Any
+from pathlib import Path
+from typing import Any, NoReturn
 
 import typer
 
-from .. import __version__
-from ..errors import LmkinError, LmkinWarning
-from . import (
-    attention,
-    demo,
-    dependency,
-    export,
-    extract,
-    inspect,
-    measures,
-    redundancy,
-    similarity,
+from ..analysis import known_analyses
+from ..core import (
+    CorpusError,
+    LmkinError,
+    LmkinWarning,
+    __version__,
+    end_interrupted,
+    interrupted,
+    quoted,
+    watched_interrupts,
 )
-from .output import say_error, say_warning
+from . import demo, export, extract, inspect, measures, report
+from .analysis_command import analysis_command
+from .interruption import forget_folders, interruption_text
+from .messages import with_flags
+from .output import say_error, say_warning, silence
 
 app = typer.Typer(
     name="lmkin",
@@ -47,61 +51,63 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _main(
+    context: typer.Context,
     version: bool = typer.Option(
         False, "--version", callback=_version, is_eager=True, help="Show the version."
     ),
 ) -> None:
-    pass
+    context.call_on_close(silence)
 
 
 app.command("extract")(extract.command)
+for _name, _analysis in known_analyses().items():
+    app.command(_name)(analysis_command(_analysis))
+app.command("report")(report.command)
 app.command("inspect")(inspect.command)
 app.command("export")(export.command)
-app.command("similarity")(similarity.command)
-app.command("attention")(attention.command)
-app.command("dependency")(dependency.command)
-app.command("redundancy")(redundancy.command)
 app.command("measures")(measures.command)
 app.command("demo")(demo.command)
-
-
-_INTERRUPTED = "Interrupted. What was finished is kept; run the same command again to go on."
 
 
 def run(arguments: list[str] | None = None) -> None:
     """The entry point: errors that a user can mend become one paragraph, not a traceback."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
-    verbose = any(a in ("-v", "--verbose") for a in arguments or sys.argv[1:])
-    try:
-        app(args=arguments)
-    except LmkinError as error:
-        if verbose:
-            raise
-        say_error(str(error))
+    forget_folders()
+    with watched_interrupts(lambda: f"Error: {interruption_text()}\n"):
+        try:
+            app(args=arguments)
+        except BaseException as error:
+            # An interrupt inside a compiled call, or inside a library, comes out as any error. typer turns
+            # KeyboardInterrupt into an exit with 130.
+            code = error.code if isinstance(error, SystemExit) else None
+            if interrupted() or isinstance(error, KeyboardInterrupt) or code == 130:
+                say_error(interruption_text())
+                end_interrupted()
+            verbose = any(a in ("-v", "--verbose") for a in arguments or sys.argv[1:])
+            _explain(error, verbose)
+
+
+def _explain(error: BaseException, verbose: bool) -> NoReturn:
+    """Say what an error means to the user, and exit."""
+    if isinstance(error, SystemExit):
+        raise error
+    if isinstance(error, BrokenPipeError):
         sys.exit(1)
-    except KeyboardInterrupt:
-        say_error(_INTERRUPTED)
-        sys.exit(130)
-    except SystemExit as end:
-        if end.code == 130:  # typer has caught the key before us
-            say_error(_INTERRUPTED)
-        raise
-    except BrokenPipeError:
-        sys.exit(1)
-    except MemoryError:
+    if isinstance(error, MemoryError):
         say_error("The memory is full. Lower --batch-tokens, or keep fewer --layers.")
         sys.exit(1)
-    except OSError as error:
+    if isinstance(error, LmkinError | OSError):
         if verbose:
-            raise
-        say_error(f"{error.strerror or error}: {error.filename or 'a file'}.")
+            raise error
+        if isinstance(error, LmkinError):
+            say_error(with_flags(str(error), of_corpus=isinstance(error, CorpusError)))
+        else:
+            place = quoted(Path(error.filename)) if error.filename else "a file"
+            say_error(f"{error.strerror or error}: {place}.")
         sys.exit(1)
-    except Exception:
-        import traceback
-
-        traceback.print_exc()
-        say_error("This is a bug in lmkin. Please report it with the lines above.")
-        sys.exit(70)
+    traceback.print_exception(error)
+    say_error("This is a bug in lmkin. Please report it with the lines above.")
+    sys.exit(70)
 
 
 def _show_warning(message: Any, category: type[Warning], *rest: Any) -> None:

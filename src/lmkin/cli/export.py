@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from .options import AsJson, Verbose
 from .output import set_verbosity, show
 
 
@@ -21,8 +20,10 @@ def command(
         ),
     ] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace the file if it is there.")] = False,
-    as_json: AsJson = False,
-    verbose: Verbose = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Say what happens; show tracebacks.")
+    ] = False,
 ) -> None:
     """Write STORE as FILE for contextual-repr-analysis or NeuroX.
 
@@ -32,8 +33,7 @@ def command(
     """
     set_verbosity(verbose)
     from ..activations import export_activations, open_activations
-    from ..activations.resources import human_bytes
-    from ..errors import LmkinError
+    from ..core import LmkinError, human_bytes
 
     if file.exists() and not overwrite:
         raise LmkinError(f"{file} is there already. Give another name, or --overwrite.")

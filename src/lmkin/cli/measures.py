@@ -6,14 +6,14 @@ import importlib.util
 import math
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from ..errors import MeasureError
-from .options import AsJson, Verbose
+from ..core import MeasureError
+from .flags import plain_parameter
 from .output import print_json, print_table, set_verbosity
 
 Load = Annotated[
@@ -26,7 +26,16 @@ Load = Annotated[
 ]
 
 
-def command(load: Load = None, as_json: AsJson = False, verbose: Verbose = False) -> None:
+LOAD = plain_parameter(*("load", *get_args(Load)))
+
+
+def command(
+    load: Load = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Say what happens; show tracebacks.")
+    ] = False,
+) -> None:
     """List the measures: what they say, what they do not see, what they cost.
 
     lmkin measures --load my_measures.py
@@ -35,14 +44,14 @@ def command(load: Load = None, as_json: AsJson = False, verbose: Verbose = False
     load_files(load)
     from ..measures import measure_info, measure_names
 
-    found = [measure_info(name) for name in measure_names()]
+    measures = [measure_info(name) for name in measure_names()]
     if as_json:
-        print_json([_data(m) for m in found])
+        print_json([_data(m) for m in measures])
         return
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 1, 0))
     table.add_column(style="cyan", no_wrap=True)
     table.add_column(overflow="fold")
-    for m in found:
+    for m in measures:
         facts = [
             "symmetric" if m.symmetric else "not symmetric",
             f"range {_range(m.range)}",

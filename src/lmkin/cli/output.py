@@ -8,9 +8,11 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.table import Table
+
+from .messages import with_flags
 
 _out = Console(highlight=False, emoji=False)
 _err = Console(stderr=True, highlight=False, emoji=False)
@@ -23,7 +25,9 @@ def say_error(text: str) -> None:
 
 def say_warning(text: str) -> None:
     """Something that changes what the numbers mean."""
-    _err.print(f"[bold yellow]Warning:[/] {escape(text)}", soft_wrap=not _err.is_terminal)
+    _err.print(
+        f"[bold yellow]Warning:[/] {escape(with_flags(text))}", soft_wrap=not _err.is_terminal
+    )
 
 
 def say(text: str) -> None:
@@ -54,7 +58,7 @@ def show(title: str, rows: dict[str, Any], *, as_json: bool, data: dict[str, Any
     _out.print(table)
 
 
-def print_table(table: Table) -> None:
+def print_table(table: RenderableType) -> None:
     """A table, on standard output."""
     _out.print(table)
 
@@ -65,26 +69,33 @@ def print_json(data: Any) -> None:
 
 
 def set_verbosity(verbose: bool) -> None:
-    """With -v, say what happens, and leave tracebacks whole."""
-    if not verbose:
-        return
-    from rich.logging import RichHandler
-
-    handler = RichHandler(console=_err, show_path=False, log_time_format="%H:%M:%S")
+    """Say what the library logs; with -v also what happens inside."""
+    silence()
     logger = logging.getLogger("lmkin")
-    logger.setLevel(logging.DEBUG)
+    handler: logging.Handler = _Plain()
+    if verbose:
+        from rich.logging import RichHandler
+
+        handler = RichHandler(console=_err, show_path=False, log_time_format="%H:%M:%S")
+    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
     logger.addHandler(handler)
+    _handlers.append(handler)
 
 
-def format_seconds(seconds: float) -> str:
-    """A time as people read it.
+def silence() -> None:
+    """The command is over: what the library logs is nobody's output any more."""
+    logger = logging.getLogger("lmkin")
+    while _handlers:
+        logger.removeHandler(_handlers.pop())
+        logger.setLevel(logging.NOTSET)
 
-    >>> format_seconds(3.21), format_seconds(75), format_seconds(7300)
-    ('3.2 s', '1 min 15 s', '2 h 1 min')
-    """
-    if seconds < 60:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    return f"{minutes // 60} h {minutes % 60} min"
+
+_handlers: list[logging.Handler] = []
+
+
+class _Plain(logging.Handler):
+    """A line for people, without time or level."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        (say_warning if record.levelno >= logging.WARNING else say)(text)

@@ -1,11 +1,13 @@
 """What is read: sentences, corpora, and the formats they come in."""
 
 from .corpus import Corpus
-from .reading import Format, Head, corpus_format, known_formats, read_corpus
+from .reader import Format, Head, corpus_format, known_formats, read_corpus
 from .sentence import Sentence, Span
-from .units import Units, first_difference
+from .spans import split_words
+from .units import KINDS, Units, first_difference
 
 __all__ = [
+    "KINDS",
     "Corpus",
     "Format",
     "Head",
@@ -16,4 +18,5 @@ __all__ = [
     "first_difference",
     "known_formats",
     "read_corpus",
+    "split_words",
 ]

@@ -13,7 +13,7 @@ from typing import SupportsIndex, overload
 
 import numpy as np
 
-from ..errors import CorpusError, did_you_mean
+from ..core import CorpusError, did_you_mean, quoted
 from .sentence import Sentence
 
 
@@ -46,8 +46,8 @@ class Corpus(Sequence[Sentence]):
             return self._with(self._sentences[index])
         if isinstance(index, Iterable):
             rows = list(index)
-            chosen = np.arange(len(self))[rows] if rows else ()
-            return self._with(self._sentences[i] for i in chosen)
+            numbers = np.arange(len(self))[rows] if rows else ()
+            return self._with(self._sentences[i] for i in numbers)
         return self._sentences[index]
 
     def __eq__(self, other: object) -> bool:
@@ -97,14 +97,14 @@ class Corpus(Sequence[Sentence]):
             return
         if not self.tag_names:
             raise CorpusError(
-                f"The corpus {self.name!r} has no tags, so there is no {name!r}. Read a tagged "
+                f"The corpus {quoted(self.name)} has no tags, so there is no {quoted(name)}. Read a tagged "
                 f"format (CoNLL-U, column files), or name the columns of this one."
             )
         bare = next((s for s in self._sentences if len(s) and name not in s.tags), None)
         some = any(name in s.tags for s in self._sentences)
-        where = f" (sentence {bare.id!r} lacks it)" if some and bare else ""
+        where = f" (sentence {quoted(bare.id)} lacks it)" if some and bare else ""
         raise CorpusError(
-            f"The corpus {self.name!r} has no tag {name!r}{where}. "
+            f"The corpus {quoted(self.name)} has no tag {quoted(name)}{where}. "
             f"{did_you_mean(name, self.tag_names)}"
         )
 
@@ -139,13 +139,13 @@ class Corpus(Sequence[Sentence]):
     def split(self, *shares: float, seed: int = 0, by: str = "sentence") -> tuple[Corpus, ...]:
         """Seeded disjoint parts: ``train, dev = corpus.split(0.9, 0.1)``.
 
-        One share gives two parts (``split(0.9)``: the second gets the rest). The parts keep the
+        One fraction gives two parts (``split(0.9)``: the second gets the rest). The parts keep the
         corpus order. The choice depends only on the number of sentences, the shares and the seed, so
         parallel corpora are split at the same indices. ``by="document"`` keeps documents whole.
         """
         if not shares or any(s <= 0 for s in shares) or sum(shares) > 1 + 1e-9:
             raise CorpusError(
-                f"Shares must be positive and sum to at most 1; got {shares}. "
+                f"Fractions must be positive and sum to at most 1; got {shares}. "
                 f"For example: corpus.split(0.8, 0.1, 0.1, seed=0)."
             )
         if len(shares) == 1:
@@ -168,13 +168,13 @@ class Corpus(Sequence[Sentence]):
             return [[i] for i in range(len(self))]
         if by != "document":
             raise CorpusError(
-                f"Cannot split by {by!r}. {did_you_mean(by, ['sentence', 'document'])}"
+                f"Cannot split by {quoted(by)}. {did_you_mean(by, ['sentence', 'document'])}"
             )
         groups: dict[str, list[int]] = {}
         for i, sentence in enumerate(self._sentences):
             if sentence.document is None:
                 raise CorpusError(
-                    f"Sentence {sentence.id!r} of {self.name!r} belongs to no document; "
+                    f"Sentence {quoted(sentence.id)} of {quoted(self.name)} belongs to no document; "
                     f"split by='sentence' instead."
                 )
             groups.setdefault(sentence.document, []).append(i)
@@ -202,7 +202,7 @@ class Corpus(Sequence[Sentence]):
         for i, sentence in enumerate(self._sentences):
             if sentence.id in index:
                 raise CorpusError(
-                    f"The sent_id {sentence.id!r} occurs more than once in {self.name!r}, so the "
+                    f"The sent_id {quoted(sentence.id)} occurs more than once in {quoted(self.name)}, so the "
                     f"corpus cannot be aligned by it."
                 )
             index[sentence.id] = i

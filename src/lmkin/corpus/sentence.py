@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import CorpusError
+from ..core import CorpusError, quoted
 
 Span = tuple[int, int]
 
@@ -34,19 +34,19 @@ class Sentence:
             object.__setattr__(self, "words", tuple(self.text[a:b] for a, b in self.spans))
         if len(self.words) != len(self.spans):
             raise CorpusError(
-                f"Sentence {self.id!r} has {len(self.words)} words but {len(self.spans)} spans."
+                f"Sentence {quoted(self.id)} has {len(self.words)} words but {len(self.spans)} spans."
             )
         for word, (start, end) in zip(self.words, self.spans, strict=True):
             if not 0 <= start < end <= len(self.text):
                 raise CorpusError(
-                    f"Sentence {self.id!r}: the word {word!r} has the span ({start}, {end}), which "
+                    f"Sentence {quoted(self.id)}: the word {quoted(word)} has the span ({start}, {end}), which "
                     f"is empty or outside its text of {len(self.text)} characters."
                 )
         for name, values in self.tags.items():
             if len(values) != len(self.spans):
                 raise CorpusError(
-                    f"Sentence {self.id!r} has {len(self.spans)} words "
-                    f"but {len(values)} values of the tag {name!r}."
+                    f"Sentence {quoted(self.id)} has {len(self.spans)} words "
+                    f"but {len(values)} values of the tag {quoted(name)}."
                 )
 
     def __len__(self) -> int:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 
-from ..errors import CorpusError, did_you_mean
+from ..core import CorpusError, did_you_mean, quoted
 from .sentence import Span
 
 WORD_RULES = ("whitespace", "punctuation")
@@ -16,7 +16,7 @@ WORD_RULES = ("whitespace", "punctuation")
 @cache
 def _word_rule(rule: str) -> re.Pattern[str]:
     if rule not in WORD_RULES:
-        raise CorpusError(f"Unknown words={rule!r}. {did_you_mean(rule, WORD_RULES)}")
+        raise CorpusError(f"Unknown words={quoted(rule)}. {did_you_mean(rule, WORD_RULES)}")
     if rule == "whitespace":
         return re.compile(r"\S+")
     # \w knows neither marks (the vowels of Hindi, accents apart from their letter) nor the joiners.

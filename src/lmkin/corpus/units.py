@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CorpusError
+from ..core import CorpusError, quoted
 from .corpus import Corpus
 
 KINDS = ("word", "token", "sentence")
@@ -68,8 +68,10 @@ class Units:
         sentence = self.corpus[self.sentence[row]]
         text = sentence.text[self.start[row] : self.end[row]]
         if self.kind == "sentence":
-            return f"sentence {sentence.id!r} ({text[:40]!r})"
-        return f"{self.kind} {self.index[row]} ({text!r}) of sentence {sentence.id!r}"
+            return f"sentence {quoted(sentence.id)} ({quoted(text, 40)})"
+        return (
+            f"{self.kind} {self.index[row]} ({quoted(text, 40)}) of sentence {quoted(sentence.id)}"
+        )
 
     @property
     def texts(self) -> list[str]:

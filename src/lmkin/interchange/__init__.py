@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ActivationsError, did_you_mean
+from ..core import ActivationsError, did_you_mean, quoted
 from . import hdf5, jsonlines
 
 FloatArray = NDArray[np.float32]
@@ -60,12 +60,12 @@ def find_format(path: Path, name: str | None = None) -> Interchange:
     """The format of a file by name, or by its extension."""
     if name is not None:
         if name not in FORMATS:
-            raise ActivationsError(f"Unknown format {name!r}. {did_you_mean(name, FORMATS)}")
+            raise ActivationsError(f"Unknown format {quoted(name)}. {did_you_mean(name, FORMATS)}")
         return FORMATS[name]
     for candidate in FORMATS.values():
         if path.suffix.lower() in candidate.suffixes:
             return candidate
     raise ActivationsError(
-        f"Cannot tell the format from the extension {path.suffix!r}. Name the file .hdf5 or "
+        f"Cannot tell the format from the extension {quoted(path.suffix)}. Name the file .hdf5 or "
         f".json, or give one of: {', '.join(FORMATS)}."
     )

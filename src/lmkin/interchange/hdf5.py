@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ActivationsError
-from .atomic import replacing
+from ..core import ActivationsError, quoted, replacing
 
 FloatArray = NDArray[np.float32]
 _INDEX = "sentence_to_index"
@@ -57,7 +56,9 @@ class PrecomputedFile:
             # "(Occurrence 2)" is NeuroX's mark only if the bare sentence is there too.
             key = plain if plain in index else sentence
             if str(name) not in self._file:
-                raise ActivationsError(f"{path}: the dataset {name!r} is missing; is it damaged?")
+                raise ActivationsError(
+                    f"{path}: the dataset {quoted(name)} is missing; is it damaged?"
+                )
             self._names.setdefault(key, []).append(str(name))
         if not self._names:
             raise ActivationsError(f"{path} holds no sentence.")

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import ActivationsError
-from .atomic import replacing
+from ..core import ActivationsError, replacing
 
 FloatArray = NDArray[np.float32]
 

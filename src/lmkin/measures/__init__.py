@@ -2,24 +2,57 @@
 
 from __future__ import annotations
 
-from .comparing import similarities, similarity
+from .conformance import INVARIANCES, Check, Conformance, check_measure
+from .evaluation import Scores, Task, count_steps, evaluate, tasks_for
 from .functions import linear_cka, measure_function
-from .null import permutation_null
-from .pair import Pair, Side
-from .registry import Measure, Scored, forget, measure, measure_info, measure_names
+from .options import check_value
+from .pair import LayerStats, Pair
+from .permutations import Null, check_permutations, count_shuffles, permutation_baseline, shuffle
+from .registry import (
+    Measure,
+    Scored,
+    check_options,
+    choose_measures,
+    forget,
+    measure,
+    measure_info,
+    measure_names,
+    needs_spectra,
+)
+from .replicates import MomentReplicates, PanelReplicates, Replicates, RowReplicates, sampled
 
 __all__ = [
+    "INVARIANCES",
+    "Check",
+    "Conformance",
+    "LayerStats",
     "Measure",
+    "MomentReplicates",
+    "Null",
     "Pair",
+    "PanelReplicates",
+    "Replicates",
+    "RowReplicates",
     "Scored",
-    "Side",
+    "Scores",
+    "Task",
+    "check_measure",
+    "check_options",
+    "check_permutations",
+    "check_value",
+    "choose_measures",
+    "count_shuffles",
+    "count_steps",
+    "evaluate",
     "forget",
     "linear_cka",
     "measure",
     "measure_function",
     "measure_info",
     "measure_names",
-    "permutation_null",
-    "similarities",
-    "similarity",
+    "needs_spectra",
+    "permutation_baseline",
+    "sampled",
+    "shuffle",
+    "tasks_for",
 ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from ..errors import MeasureError
-from .pair import Pair, Side, Spectrum, eigen
+from ..core import MeasureError
+from .pair import LayerStats, Pair, Spectrum, eigen
 
 
 class Canonical:
@@ -55,7 +55,7 @@ class Canonical:
 
 
 def canonical(pair: Pair, *, variance: float = 0.99, released: bool = False) -> Canonical:
-    r"""Canonical correlations of the components that hold a share of the variance (SVCCA).
+    r"""Canonical correlations of the components that hold a fraction of the variance (SVCCA).
 
     With X' and Y' the first left singular vectors, :math:`X'^\top Y' = U \mathrm{diag}(\rho) V^\top`. ``released``: of
     z-scored columns, and the components *below* the share, one fewer.
@@ -71,8 +71,8 @@ def canonical(pair: Pair, *, variance: float = 0.99, released: bool = False) -> 
 
     if pair.n < 3:
         raise MeasureError(f"Canonical correlations need three units at least; there are {pair.n}.")
-    found: Canonical = pair.remember(("canonical", variance, released), make)
-    return found
+    correlations: Canonical = pair.remember(("canonical", variance, released), make)
+    return correlations
 
 
 def _svd(xp: Any, M: Any) -> tuple[Any, Any, Any]:
@@ -117,7 +117,9 @@ def _score(pair: Pair, test: Pair, fit: Canonical) -> Any:
     return xp.where(spread > 0, together / xp.where(spread > 0, spread, one), 0 * one)
 
 
-def _weights(xp: Any, side: Side, spectrum: Spectrum, directions: Any, standardized: bool) -> Any:
+def _weights(
+    xp: Any, side: LayerStats, spectrum: Spectrum, directions: Any, standardized: bool
+) -> Any:
     """Directions as weights of the neurons, neurons × k."""
     W = xp.matmul(spectrum.vectors / xp.sqrt(spectrum.values)[None, :], directions)
     if not standardized:

@@ -10,11 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LmkinError, MeasureError
-from ..moments.arrays import to_numpy
-from ..threads import Run, workers
+from ..core import LmkinError, MeasureError, Run, to_numpy, workers
 from .from_rows import RowSide
-from .pair import Pair, Side
+from .pair import LayerStats, Pair
 from .registry import Measure, Scored, options_of
 from .replicates import Place, Replicates, Stage
 
@@ -205,7 +203,10 @@ class _Table:
                 score.without = np.full((replicates, *score.value.shape), np.nan)
 
     def filler(
-        self, replicates: Replicates, sides: Sequence[Side], others: Sequence[Side] | None = None
+        self,
+        replicates: Replicates,
+        sides: Sequence[LayerStats],
+        others: Sequence[LayerStats] | None = None,
     ) -> Fill:
         """What fills in a pair of the layers ``sides``, scored on ``others`` if those are given."""
 
@@ -246,5 +247,5 @@ class _Table:
         self._target(task)[i, j] = value
         if self.replicate < 0:
             for name, array in details.items():
-                found = to_numpy(array() if callable(array) else array)
-                self.scores[task.key].details.setdefault(name, {})[i, j] = found
+                detail = to_numpy(array() if callable(array) else array)
+                self.scores[task.key].details.setdefault(name, {})[i, j] = detail

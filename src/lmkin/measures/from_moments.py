@@ -5,19 +5,19 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from ..core import numpy_device
 from ..moments import Snapshot
-from ..moments.arrays import numpy_device
-from .pair import Pair, Side, Spectrum, eigen
-from .summing import Summary, Weights, summarize
+from .block_sums import Summary, Weights, summarize
+from .pair import LayerStats, Pair, Spectrum, eigen
 
 TOLERANCE = {"float32": 3e-8, "float64": 1e-12}
-"""Below this share of the largest variance a principal component is rounding, by the precision of the products.
+"""Below this fraction of the largest variance a principal component is rounding, by the precision of the products.
 
 Components that are little more than rounding do no harm: what they seem to explain is the square of a rounding.
 """
 
 
-class MomentSide(Side):
+class MomentSide(LayerStats):
     """A layer of a snapshot."""
 
     def __init__(self, snapshot: Snapshot, number: int, precision: str):
@@ -45,13 +45,13 @@ class MomentSide(Side):
     def weights(self, standardized: bool, dtype: Any) -> Weights:
         """What the products are multiplied with, where sums of them are needed."""
         form = self.snapshot.mean_weights
-        found: Weights = self.remember(
+        weights: Weights = self.remember(
             ("weights", standardized, dtype),
             lambda: Weights.of(
                 self.factor(standardized), form(self.number, standardized), self.factor(True), dtype
             ),
         )
-        return found
+        return weights
 
     def with_itself(self, standardized: bool) -> MomentPair:
         """The pair of this layer and itself."""
@@ -120,8 +120,8 @@ class MomentPair(Pair):
             x, y = (side.weights(standardized, S.dtype) for side in (self.x, self.y))
             return summarize(S, x, y)
 
-        found: Summary = self.remember(("summary", standardized), make)
-        return found
+        summary: Summary = self.remember(("summary", standardized), make)
+        return summary
 
     def squared_norm(self, standardized: bool) -> float:
         """‖Sxy‖², without making Sxy."""

@@ -7,14 +7,13 @@ from typing import Any
 
 import array_api_compat
 
-from ..errors import MeasureError
-from ..moments.accumulator import HUGE
-from ..moments.arrays import as_rows
+from ..core import MeasureError, as_rows, varies
+from ..moments import HUGE
 from .from_moments import TOLERANCE
-from .pair import Pair, Side, Spectrum, eigen
+from .pair import LayerStats, Pair, Spectrum, eigen
 
 
-class RowSide(Side):
+class RowSide(LayerStats):
     """A layer as a centred matrix of units × neurons."""
 
     def __init__(self, rows: Any, name: str, *, tolerance: float | None = None):
@@ -41,7 +40,7 @@ class RowSide(Side):
                 f"{name} holds values whose squares no number can hold. Divide the rows by a constant first."
             )
         eps = float(xp.finfo(xp.float64).eps)
-        self.std = xp.where(spread > 16 * eps * xp.abs(mean), spread, xp.zeros_like(spread))
+        self.std = xp.where(varies(xp, mean, spread, eps), spread, xp.zeros_like(spread))
         self.X = xp.where(self.std > 0, X, xp.zeros_like(X))
         self.tolerance = TOLERANCE["float64"] if tolerance is None else tolerance
         self.dtype = xp.float64

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, get_args
 
-from ..errors import MeasureError, did_you_mean
-from .averaging import check_top
+from ..core import Convention, MeasureError, did_you_mean, quoted
+from .averages import check_top
 
 ESTIMATORS = ("unbiased", "biased")
 
@@ -22,22 +22,22 @@ def _number(name: str, value: Any, *, above: float, up_to: float = math.inf, exa
         and math.isfinite(value)
     )
     if not fits:
-        raise MeasureError(f"{name} is {example}; got {value!r}.")
+        raise MeasureError(f"{name} is {example}; got {quoted(value)}.")
 
 
 def _variance(value: Any) -> None:
-    example = "a share of the variance between 0 and 1, such as 0.99"
+    example = "a fraction of the variance between 0 and 1, such as 0.99"
     _number("variance", value, above=0, up_to=1, example=example)
 
 
 def _ridge(value: Any) -> None:
-    example = "a share of the mean eigenvalue, 0 or more"
+    example = "a fraction of the mean eigenvalue, 0 or more"
     _number("ridge", value, above=-1e-300, example=example)
 
 
 def _tolerance(value: Any) -> None:
     if value is not None:
-        example = "a share of the largest variance, 0 or more and below 1"
+        example = "a fraction of the largest variance, 0 or more and below 1"
         _number("tolerance", value, above=-1e-300, up_to=1, example=example)
 
 
@@ -47,12 +47,22 @@ def _bandwidth(value: Any) -> None:
 
 def _estimator(value: Any) -> None:
     if value not in ESTIMATORS:
-        raise MeasureError(f"Unknown estimator {value!r}. {did_you_mean(str(value), ESTIMATORS)}")
+        raise MeasureError(
+            f"Unknown estimator {quoted(value)}. {did_you_mean(str(value), ESTIMATORS)}"
+        )
 
 
-def _released(value: Any) -> None:
-    if not isinstance(value, bool):
-        raise MeasureError(f"released is True or False; got {value!r}.")
+def check_convention(value: Any) -> None:
+    """Raise if something is neither the formula of a paper nor that of its code."""
+    if value not in get_args(Convention):
+        raise MeasureError(f"convention is 'paper' or 'released'; got {quoted(value)}.")
+
+
+def is_standardized(neurons: Any) -> bool:
+    """Whether neurons are standardized, from ``raw`` or ``standardized``. Raise if it is neither."""
+    if neurons not in ("raw", "standardized"):
+        raise MeasureError(f"neurons is 'raw' or 'standardized' here; got {quoted(neurons)}.")
+    return bool(neurons == "standardized")
 
 
 _CHECKS: dict[str, Callable[[Any], None]] = {
@@ -61,12 +71,12 @@ _CHECKS: dict[str, Callable[[Any], None]] = {
     "tolerance": _tolerance,
     "bandwidth": _bandwidth,
     "estimator": _estimator,
-    "released": _released,
+    "convention": check_convention,
     "top_k": check_top,
 }
 
 
 def check_value(option: str, value: Any) -> None:
-    """An error for a value that one of our options cannot have."""
+    """Raise if an option that our measures share cannot have a value."""
     if option in _CHECKS:
         _CHECKS[option](value)

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..compiling import compiled
-from ..errors import MeasureError
+from ..core import MeasureError, compiled
 
 _FAR = 1e3
 
@@ -27,17 +26,17 @@ class Spectrum:
     """Units × r, orthonormal; only where rows are at hand."""
     total: float = 0.0
     """Variance of the layer, that of the null directions included."""
-    chosen: bool = False
+    has_gaps: bool = False
     """Whether components between these were left out as rounding."""
 
     def head(self, count: int) -> Spectrum:
         """The first components."""
         left = None if self.left is None else self.left[:, :count]
         values, vectors = self.values[:count], self.vectors[:, :count]
-        return Spectrum(values, vectors, left, self.total, self.chosen)
+        return Spectrum(values, vectors, left, self.total, self.has_gaps)
 
 
-class Side(ABC):
+class LayerStats(ABC):
     """One layer: its size, the spread of its neurons, its principal components."""
 
     xp: Any
@@ -47,7 +46,7 @@ class Side(ABC):
     std: Any
     """Standard deviations of the neurons (n − 1), 0 where constant."""
     tolerance: float
-    """Variances below this share of the largest are rounding, and count as 0."""
+    """Variances below this fraction of the largest are rounding, and count as 0."""
     dtype: Any
     """Of products that need no more digits than the data have."""
 
@@ -74,24 +73,24 @@ class Side(ABC):
 
     def total_variance(self, standardized: bool) -> float:
         """Of all neurons."""
-        found: float = self.remember(
+        total: float = self.remember(
             ("total", standardized), lambda: float(self.xp.sum(self.variance(standardized)))
         )
-        return found
+        return total
 
     def spectrum(self, standardized: bool, tolerance: float | None = None) -> Spectrum:
         """Principal components; of correlations if ``standardized``."""
-        found = self._all_components(standardized)
+        full = self._all_components(standardized)
         if tolerance is None:
             real: Spectrum = self.remember(
-                ("real", standardized), lambda: self._without_rounding(found, standardized)
+                ("real", standardized), lambda: self._without_rounding(full, standardized)
             )
             return real
-        largest = float(found.values[0]) if found.values.shape[0] else 0.0
-        kept = int(self.xp.sum(self.xp.astype(found.values > tolerance * largest, self.xp.int64)))
-        return found.head(kept)
+        largest = float(full.values[0]) if full.values.shape[0] else 0.0
+        kept = int(self.xp.sum(self.xp.astype(full.values > tolerance * largest, self.xp.int64)))
+        return full.head(kept)
 
-    def _without_rounding(self, found: Spectrum, standardized: bool) -> Spectrum:
+    def _without_rounding(self, full: Spectrum, standardized: bool) -> Spectrum:
         """Components that are more than rounding.
 
         Products round in the units of each neuron: a direction of small neurons is known well, even beside a rogue one.
@@ -99,21 +98,21 @@ class Side(ABC):
         """
         xp = self.xp
         variance = self.variance(standardized)
-        share = xp.matmul((found.vectors * found.vectors).T, variance) / xp.max(variance)
+        share = xp.matmul((full.vectors * full.vectors).T, variance) / xp.max(variance)
         least = xp.where(self.tolerance * share > 1e-13, self.tolerance * share, 1e-13 + 0 * share)
-        kept = xp.nonzero(found.values > least * found.values[0])[0]
+        kept = xp.nonzero(full.values > least * full.values[0])[0]
         if int(kept[-1]) == kept.shape[0] - 1:
-            return found.head(kept.shape[0])
-        left = None if found.left is None else xp.take(found.left, kept, axis=1)
-        values, vectors = xp.take(found.values, kept), xp.take(found.vectors, kept, axis=1)
-        return Spectrum(values, vectors, left, found.total, chosen=True)
+            return full.head(kept.shape[0])
+        left = None if full.left is None else xp.take(full.left, kept, axis=1)
+        values, vectors = xp.take(full.values, kept), xp.take(full.vectors, kept, axis=1)
+        return Spectrum(values, vectors, left, full.total, has_gaps=True)
 
     def whitener(self, spectrum: Spectrum, standardized: bool) -> Any:
         """Weights of the *standardized* neurons that give principal components of variance 1, neurons × r.
 
         The first columns serve any number of components; made once.
         """
-        chosen = spectrum.chosen
+        has_gaps = spectrum.has_gaps
 
         def make() -> Any:
             xp, full = self.xp, self.all_of(spectrum, standardized)
@@ -121,20 +120,20 @@ class Side(ABC):
             W = full.vectors / xp.sqrt(values)[None, :]
             return xp.astype(W if standardized else W * self.std[:, None], self.dtype)
 
-        W = self.remember(("whitener", standardized, chosen), make)
+        W = self.remember(("whitener", standardized, has_gaps), make)
         return W[:, : spectrum.values.shape[0]]
 
     def all_of(self, spectrum: Spectrum, standardized: bool) -> Spectrum:
         """All components, of which a spectrum holds the first."""
         return (
-            self.spectrum(standardized) if spectrum.chosen else self._all_components(standardized)
+            self.spectrum(standardized) if spectrum.has_gaps else self._all_components(standardized)
         )
 
     def components(self, variance: float, standardized: bool, *, below: bool = False) -> Spectrum:
-        """The first components that hold a share of the variance; ``below``: that stay below it (one at least)."""
+        """The first components that hold a fraction of the variance; ``below``: that stay below it (one at least)."""
         if not 0 < variance <= 1:
             raise MeasureError(
-                f"variance is a share between 0 and 1, such as 0.99; got {variance}."
+                f"variance is a fraction between 0 and 1, such as 0.99; got {variance}."
             )
         xp, spectrum = self.xp, self.spectrum(standardized)
         share = xp.cumulative_sum(spectrum.values) / xp.sum(spectrum.values)
@@ -143,10 +142,10 @@ class Side(ABC):
         return spectrum.head(min(count, spectrum.values.shape[0]))
 
     def _all_components(self, standardized: bool) -> Spectrum:
-        found: Spectrum = self.remember(
+        spectrum: Spectrum = self.remember(
             ("spectrum", standardized), lambda: self._decompose(standardized)
         )
-        return found
+        return spectrum
 
     @abstractmethod
     def _decompose(self, standardized: bool) -> Spectrum: ...
@@ -168,8 +167,8 @@ class Pair(ABC):
     """Two layers with the same units, x and y, in their own units or standardized."""
 
     xp: Any
-    x: Side
-    y: Side
+    x: LayerStats
+    y: LayerStats
     standardized: bool = False
     test: Pair | None = None
     """The same layers on other units, where a fit is to be scored."""
@@ -218,10 +217,10 @@ class Pair(ABC):
             W = self.y.whitener(whole, standardized)
             return _OneWay(self.xp.matmul(self.correlations(), W))
 
-        found = self.remember(("components", standardized, b.chosen), make)
-        if found.there is None:
-            found.there = make().there
-        return found.there[:, : b.values.shape[0]]
+        one_way = self.remember(("components", standardized, b.has_gaps), make)
+        if one_way.there is None:
+            one_way.there = make().there
+        return one_way.there[:, : b.values.shape[0]]
 
     def correlations(self) -> Any:
         """Correlations of the neurons, with as many digits as the data have."""

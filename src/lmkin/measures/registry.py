@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeVar
 
-from ..errors import MeasureError, did_you_mean
+from ..core import MeasureError, did_you_mean, quoted
 from .options import check_value
 
 INVARIANCES = ("shift", "scale", "neuron-scale", "sign", "permutation", "rotation", "linear")
@@ -101,22 +101,24 @@ def measure(
     ...     return np.corrcoef(X.mean(1), Y.mean(1))[0, 1]
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(size=(50, 3))
-    >>> round(float(lmkin.similarity({"a": X, "b": 2 * X}, "meansim")[0, 1]), 3)
+    >>> round(float(lmkin.similarity({"a": X, "b": 2 * X}, measures="meansim").matrix()[0, 1]), 3)
     1.0
     >>> lmkin.measures.forget("meansim")
     """
     if callable(name):
         raise MeasureError("Give the measure a name: @lmkin.measure('mysim'), with parentheses.")
     if needs not in NEEDS:
-        raise MeasureError(f"needs is one of {', '.join(NEEDS)}; got {needs!r}.")
+        raise MeasureError(f"needs is one of {', '.join(NEEDS)}; got {quoted(needs)}.")
     declared = set(invariances)
     for unknown in declared.difference(INVARIANCES):
-        raise MeasureError(f"Unknown invariance {unknown!r}. {did_you_mean(unknown, INVARIANCES)}")
-    for each in list(declared):
-        declared.update(_IMPLIED.get(each, ()))
+        raise MeasureError(
+            f"Unknown invariance {quoted(unknown)}. {did_you_mean(unknown, INVARIANCES)}"
+        )
+    for invariance in list(declared):
+        declared.update(_IMPLIED.get(invariance, ()))
     if not isinstance(name, str) or not name.isidentifier():
         raise MeasureError(
-            f"A measure's name is made of letters, digits and underscores; got {name!r}."
+            f"A measure's name is made of letters, digits and underscores; got {quoted(name)}."
         )
 
     def register(function: Function) -> Function:
@@ -125,7 +127,9 @@ def measure(
         if not function.__module__.startswith(f"{__package__}.catalogue"):
             _load_own()  # so that a name of ours cannot be taken before ours is there
         if name in _measures and not replace:
-            raise MeasureError(f"There is a measure {name!r} already; replace=True replaces it.")
+            raise MeasureError(
+                f"There is a measure {quoted(name)} already; replace=True replaces it."
+            )
         first_line = (inspect.getdoc(function) or "").partition("\n")[0]
         _measures[name] = Measure(
             name=name,
@@ -168,16 +172,16 @@ def _load_own() -> None:
         except Exception as error:
             package = entry.dist.name if entry.dist else entry.value
             raise MeasureError(
-                f"The package {package!r} brings measures to lmkin ({entry.value}), and they cannot be loaded: "
+                f"The package {quoted(package)} brings measures to lmkin ({entry.value}), and they cannot be loaded: "
                 f"{type(error).__name__}: {error}. Mend or remove the package."
             ) from error
 
 
 def measure_info(name: str) -> Measure:
-    """What is known of a measure; an unknown name gets a suggestion."""
+    """What a measure declares. Raise if there is none of this name, with the nearest."""
     _load_own()
     if name not in _measures:
-        raise MeasureError(f"Unknown measure {name!r}. {did_you_mean(name, measure_names())}")
+        raise MeasureError(f"Unknown measure {quoted(name)}. {did_you_mean(name, measure_names())}")
     return _measures[name]
 
 
@@ -191,23 +195,23 @@ def measure_names() -> list[str]:
 def choose_measures(names: str | Iterable[str]) -> list[Measure]:
     """Measures from ``"all"``, one name, names with commas, or a list."""
     if not isinstance(names, str) and not isinstance(names, Iterable):
-        raise MeasureError(f"measures is 'all', a name, or a list of names; got {names!r}.")
+        raise MeasureError(f"measures is 'all', a name, or a list of names; got {quoted(names)}.")
     if isinstance(names, str):
         names = measure_names() if names == "all" else [n.strip() for n in names.split(",")]
-    chosen = [measure_info(name) for name in dict.fromkeys(names)]
-    if not chosen:
+    measures = [measure_info(name) for name in dict.fromkeys(names)]
+    if not measures:
         raise MeasureError("No measure is asked for. " + did_you_mean("", measure_names()))
-    return chosen
+    return measures
 
 
 def check_options(measures: Iterable[Measure], options: dict[str, Any]) -> None:
-    """An error for an option that none of the measures has, or for a value that it cannot have."""
+    """Raise if none of the measures has an option, or if it cannot have a value."""
     measures = list(measures)
     known = sorted({o for m in measures for o in m.options})
     for option in options:
         if option not in known:
             of = ", ".join(m.name for m in measures)
-            raise MeasureError(f"No option {option!r} of {of}. {did_you_mean(option, known)}")
+            raise MeasureError(f"No option {quoted(option)} of {of}. {did_you_mean(option, known)}")
         if any(
             option in m.options and m.function.__module__.startswith("lmkin.") for m in measures
         ):

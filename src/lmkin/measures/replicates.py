@@ -10,12 +10,11 @@ import array_api_compat
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MeasureError
+from ..core import MeasureError, numpy_device, quoted, to_numpy
 from ..moments import Moments, PanelMoments
-from ..moments.arrays import numpy_device, to_numpy
 from .from_moments import MomentPair, MomentSide
 from .from_rows import RowPair, RowSide
-from .pair import Pair, Side
+from .pair import LayerStats, Pair
 
 Place = tuple[int, int]
 Stage = list[list[Place]]
@@ -35,8 +34,8 @@ class Replicates(ABC):
 
     def sides(
         self, *, without: Hashable | None = None, only: Hashable | None = None
-    ) -> Sequence[Side]:
-        """Every layer; an error for one in which all neurons are constant."""
+    ) -> Sequence[LayerStats]:
+        """Every layer. Raise if all neurons of one are constant."""
         sides = self._sides(without, only)
         for side in sides:
             require_life(side, without, only)
@@ -56,7 +55,7 @@ class Replicates(ABC):
         return [[part] for part in parts]
 
     @abstractmethod
-    def _sides(self, without: Hashable | None, only: Hashable | None) -> Sequence[Side]: ...
+    def _sides(self, without: Hashable | None, only: Hashable | None) -> Sequence[LayerStats]: ...
 
     @abstractmethod
     def pair(self, x: Any, y: Any, standardized: bool, test: Pair | None = None) -> Pair:
@@ -91,11 +90,11 @@ class PanelReplicates(MomentReplicates):
     def __init__(self, moments: PanelMoments):
         super().__init__(moments)
         self.panels = moments
-        self._known_sides: dict[Any, Sequence[Side]] = {}
+        self._known_sides: dict[Any, Sequence[LayerStats]] = {}
 
     def sides(
         self, *, without: Hashable | None = None, only: Hashable | None = None
-    ) -> Sequence[Side]:
+    ) -> Sequence[LayerStats]:
         """Every layer; made once, as all stages need them."""
         key = (without, only)
         if key not in self._known_sides:
@@ -131,8 +130,8 @@ class RowReplicates(Replicates):
         self.names = [name for name, _ in rows]
         self.n = len(part)
         numbers, counts = np.unique(part, return_counts=True)
-        found = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
-        self.part_sizes = found if keep_parts and len(found) > 1 else {}
+        sizes = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
+        self.part_sizes = sizes if keep_parts and len(sizes) > 1 else {}
 
     def _sides(self, without: Hashable | None, only: Hashable | None) -> list[RowSide]:
         keep = np.ones(self.n, bool)
@@ -141,10 +140,10 @@ class RowReplicates(Replicates):
         elif only is not None:
             keep = self.part == only
         everything = bool(keep.all())
-        chosen = np.flatnonzero(keep)
-        if len(chosen) < 3:
-            raise MeasureError(f"Three units at least are needed; there are {len(chosen)}.")
-        return [RowSide(a if everything else a[chosen], name) for name, a in self.rows]
+        numbers = np.flatnonzero(keep)
+        if len(numbers) < 3:
+            raise MeasureError(f"Three units at least are needed; there are {len(numbers)}.")
+        return [RowSide(a if everything else a[numbers], name) for name, a in self.rows]
 
     def pair(self, x: Any, y: Any, standardized: bool, test: Pair | None = None) -> RowPair:
         """Two layers with the same rows."""
@@ -173,11 +172,13 @@ def sampled(moments: Moments | PanelMoments, most: int = SAMPLED) -> RowReplicat
     return RowReplicates(layers, part, keep_parts=len(moments.part_sizes) > 1)
 
 
-def require_life(side: Side, without: Hashable | None = None, only: Hashable | None = None) -> None:
-    """An error for a layer in which all neurons are constant: nothing is similar to nothing."""
+def require_life(
+    side: LayerStats, without: Hashable | None = None, only: Hashable | None = None
+) -> None:
+    """Raise if all neurons of a layer are constant: nothing is similar to nothing."""
     if not side.n_alive:
-        where = "" if without is None else f" once part {without!r} is left out"
-        where = where if only is None else f" in part {only!r}"
+        where = "" if without is None else f" once part {quoted(without)} is left out"
+        where = where if only is None else f" in part {quoted(only)}"
         raise MeasureError(
             f"All neurons of {side.name} are constant{where}: no similarity is defined for it. Leave that layer out."
         )

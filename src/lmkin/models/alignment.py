@@ -21,7 +21,7 @@ def tokens_of_words(words: Sequence[Span], tokens: Sequence[Span]) -> list[list[
     for _, end in tokens:
         furthest = max(furthest, end)
         reach.append(furthest)
-    found: list[list[int]] = []
+    by_word: list[list[int]] = []
     low = 0
     previous = 0
     for start, end in words:
@@ -36,5 +36,5 @@ def tokens_of_words(words: Sequence[Span], tokens: Sequence[Span]) -> list[list[
             if tokens[index][1] > start and tokens[index][1] > tokens[index][0]:
                 mine.append(index)
             index += 1
-        found.append(mine)
-    return found
+        by_word.append(mine)
+    return by_word

@@ -1,4 +1,4 @@
-"""Attention between words: sub-words summed on the receiving side, averaged on the giving side."""
+"""Attention between words: subword tokens summed on the receiving side, averaged on the giving side."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import LmkinWarning, ModelError
 from ..corpus import Corpus
-from ..errors import LmkinWarning, ModelError
 from .alignment import tokens_of_words
 from .layout import Layout, lay_out
 from .rule import UnitRule
@@ -26,7 +26,7 @@ class WordAttention:
     """Attention of one sentence: ``weights[layer, head, from, to]``; every row sums to 1.
 
     ``words[i]`` is the number of the word in the sentence, or -1 for a special token. ``left_out[layer, head, from]``
-    is the share of the row that went to tokens that are left out, before it was made to sum to 1 again; it is 1 only
+    is the fraction of the row that went to tokens that are left out, before it was made to sum to 1 again; it is 1 only
     where nothing was left, and the row is shown as even.
     """
 
@@ -66,11 +66,11 @@ def word_attention(
     batch: list[_Item] = []
     too_long = blank = 0
 
-    def counted(found: Iterator[WordAttention]) -> Iterator[WordAttention]:
+    def counted(attentions: Iterator[WordAttention]) -> Iterator[WordAttention]:
         nonlocal blank
-        for each in found:
-            blank += int((each.left_out == 1).sum())
-            yield each
+        for attention in attentions:
+            blank += int((attention.left_out == 1).sum())
+            yield attention
 
     for number, sentence, tokens in model.reader.tokens(corpus):
         layout = lay_out(model.tokenizer, tokens, rule, limit=model.limit, causal=model.causal)
@@ -115,7 +115,7 @@ class _Item:
     giving: NDArray[np.float32]
     """units × tokens: means over a unit's tokens."""
     receiving: NDArray[np.float32]
-    """tokens × units: the share of a token that each unit gets."""
+    """tokens × units: the fraction of a token that each unit gets."""
 
 
 def _item(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import ModelError
 from ..corpus import Corpus, Units
-from ..errors import ModelError
 from .rule import UnitRule
 
 if TYPE_CHECKING:
@@ -49,7 +49,11 @@ class Losses:
     counts: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[str]] = field(default_factory=dict)
     unknown: int = 0
-    """Units of which a part became the unknown token: kept, but worth knowing."""
+    """Units that are kept, though a part of them became the unknown token."""
+    only_unknown: int = 0
+    """Those among them that consist of nothing else."""
+    counts_unknown: bool = True
+    """Whether that can be told: of vectors that another tool wrote it cannot."""
     windowed: int = 0
     """Sentences that were read in several windows."""
     partial: int = 0
@@ -65,12 +69,19 @@ class Losses:
         if len(examples) < keep:
             examples.append(what)
 
+    def count_unknown(self, ids: Sequence[int], unknown: int | None) -> None:
+        """Count a unit that is kept, by the tokens it is made of and the id of the unknown one."""
+        count = sum(token == unknown for token in ids)
+        self.unknown += count > 0
+        self.only_unknown += 0 < count == len(ids)
+
     def to_dict(self) -> dict[str, Any]:
         """The losses as plain data, for the manifest."""
         return {
             "dropped": dict(self.counts),
             "dropped_examples": self.examples,
-            "with_unknown_token": self.unknown,
+            "with_unknown_token": self.unknown if self.counts_unknown else None,
+            "only_unknown_tokens": self.only_unknown if self.counts_unknown else None,
             "means_without_first_token": self.partial,
             "sentences_in_windows": self.windowed,
             "sentences_cut": self.cut_sentences,
@@ -79,7 +90,7 @@ class Losses:
 
 
 @dataclass(frozen=True)
-class Reading:
+class AlignedCorpus:
     """How one model reads one corpus: its units (rows) and its windows, before anything is run."""
 
     units: Units
@@ -88,6 +99,17 @@ class Reading:
     rule: UnitRule
     n_offered: int
     """Units that the corpus offers, the lost ones included."""
+
+    @property
+    def unknown(self) -> dict[str, int] | None:
+        """How many of the units hold an unknown token, and how many nothing else; None where it cannot be told."""
+        if not self.losses.counts_unknown:
+            return None
+        return {
+            "units": len(self.units),
+            "with_unknown_token": self.losses.unknown,
+            "only_unknown_tokens": self.losses.only_unknown,
+        }
 
     @property
     def n_tokens(self) -> int:
@@ -108,7 +130,7 @@ class LanguageModel(ABC):
         return len(self.widths)
 
     @abstractmethod
-    def read(self, corpus: Corpus, rule: UnitRule) -> Reading:
+    def read(self, corpus: Corpus, rule: UnitRule) -> AlignedCorpus:
         """Tokenize and align a corpus; nothing is run yet."""
 
     @abstractmethod
@@ -133,6 +155,11 @@ class LanguageModel(ABC):
     def memory(self) -> int:
         """Bytes that the model itself takes."""
         return 0
+
+    def forward_memory(self, tokens: int, longest: int) -> int:
+        """About how many bytes a batch takes beside the weights: padded ``tokens``, up to ``longest`` in a row."""
+        # All layers of every token, and the rows that are made of them.
+        return 2 * tokens * sum(self.widths) * 4
 
     def attention(self, corpus: Corpus, **options: Any) -> Iterator[WordAttention]:
         """Word-level attention of each sentence; see :mod:`lmkin.models.attention`."""

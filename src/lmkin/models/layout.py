@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import ModelError
+from ..core import ModelError
 from .rule import UnitRule
 from .tokens import Template, Tokenizer, Tokens
 from .windows import cut, owners

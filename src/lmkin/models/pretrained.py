@@ -11,18 +11,20 @@ from typing import Any
 import torch
 import transformers
 
-from ..errors import LmkinWarning, ModelError
-from .loading import LoadOptions
+from ..core import QUOTED_PATH, LmkinWarning, ModelError, quoted
+from .loader import LoadOptions
+from .sources.untrained import tokenizer_location
 from .tokens import Tokenizer
 from .transformer import TransformerModel
+from .vocabulary import missing_files_error, require_vocabulary
 
 
 def load_pretrained(
     location: str, options: LoadOptions, *, spec: str, name: str
 ) -> TransformerModel:
     """Load a pretrained model and its tokenizer."""
+    tokenizer = _own_or_given(location, options, name)
     with _quiet(), _explained(location, name):
-        tokenizer = _load_tokenizer(location, options)
         module, info = transformers.AutoModel.from_pretrained(
             location,
             revision=options.revision,
@@ -46,6 +48,7 @@ def load_pretrained(
         "revision": getattr(module.config, "_commit_hash", None) or options.revision,
         "seed": None,
         "made_up_weights": len(matters),
+        "tokenizer_spec": options.tokenizer,
     }
     with _quiet():
         return _finish(module, tokenizer, options, name, provenance, unset)
@@ -55,9 +58,9 @@ def load_fresh(
     location: str, options: LoadOptions, *, spec: str, seed: int, name: str
 ) -> TransformerModel:
     """The untrained twin: same configuration and tokenizer, weights drawn anew from a seed."""
+    tokenizer = _own_or_given(location, options, name)
     with _quiet(), _explained(location, name), torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        tokenizer = _load_tokenizer(location, options)
         config = transformers.AutoConfig.from_pretrained(
             location, revision=options.revision, trust_remote_code=options.trust_remote_code
         )
@@ -72,6 +75,7 @@ def load_fresh(
         "revision": getattr(config, "_commit_hash", None) or options.revision,
         "seed": seed,
         "made_up_weights": 0,
+        "tokenizer_spec": options.tokenizer,
     }
     with _quiet():
         return _finish(module, tokenizer, options, name, provenance, frozenset())
@@ -85,6 +89,8 @@ def _finish(
     provenance: dict[str, Any],
     unset: frozenset[str],
 ) -> TransformerModel:
+    if options.tokenizer is not None:
+        _require_fit(module, tokenizer, options.tokenizer, name)
     side = options.side if module.config.is_encoder_decoder else None
     if side == "encoder":
         module = module.get_encoder()
@@ -102,16 +108,46 @@ def _finish(
 
 def load_tokenizer_of(location: str, options: LoadOptions) -> Tokenizer:
     """A tokenizer without its model."""
-    with _quiet(), _explained(location, location):
-        return _load_tokenizer(location, options)
+    return _load_tokenizer(location, options, location, options.revision)
 
 
-def _load_tokenizer(location: str, options: LoadOptions) -> Tokenizer:
-    return Tokenizer(
-        transformers.AutoTokenizer.from_pretrained(
-            location, revision=options.revision, trust_remote_code=options.trust_remote_code
+def _own_or_given(location: str, options: LoadOptions, name: str) -> Tokenizer:
+    """The tokenizer that was asked for, or the one that lies beside the weights."""
+    if options.tokenizer is None:
+        return _load_tokenizer(location, options, name, options.revision)
+    given = options.tokenizer
+    return _load_tokenizer(tokenizer_location(given), options, f"The tokenizer {given}", None)
+
+
+def _load_tokenizer(
+    location: str, options: LoadOptions, name: str, revision: str | None
+) -> Tokenizer:
+    with _quiet(), _explained(location, name):
+        try:
+            hf = transformers.AutoTokenizer.from_pretrained(
+                location, revision=revision, trust_remote_code=options.trust_remote_code
+            )
+        except ImportError:
+            raise
+        except Exception as error:
+            # What is raised for want of files depends on the class, and says nothing of them.
+            missing = missing_files_error(location, name)
+            if missing is None:
+                raise
+            raise missing from error
+        require_vocabulary(hf, location, name)
+        return Tokenizer(hf)
+
+
+def _require_fit(module: Any, tokenizer: Tokenizer, spec: str, name: str) -> None:
+    """Raise if a tokenizer that was given has more tokens than the model has embeddings."""
+    embedded = getattr(module.config, "vocab_size", None)
+    # Tokens that were added later (padding, chat) lie behind the embeddings in sound folders, too, and are never met.
+    if embedded is not None and tokenizer.hf.vocab_size > embedded:
+        raise ModelError(
+            f"The tokenizer {spec} is not one of {name}: it has {tokenizer.hf.vocab_size:,} tokens, and the model "
+            f"has embeddings for {embedded:,}. Give the tokenizer that the model was trained with."
         )
-    )
 
 
 def _torch_dtype(name: str | None) -> torch.dtype:
@@ -133,9 +169,9 @@ def _device(name: str) -> torch.device:
         device = torch.device(name)
         torch.empty(1, device=device)
     except (RuntimeError, AssertionError) as error:
-        reason = str(error).splitlines()[0]
+        reason = str(error).splitlines()[0][:200]
         raise ModelError(
-            f"The device {name!r} cannot be used here ({reason}). Try device='cpu' or 'auto'."
+            f"The device {quoted(name)} cannot be used here ({reason}). Try device='cpu' or 'auto'."
         ) from None
     return device
 
@@ -173,8 +209,9 @@ def _explained(location: str, name: str) -> Iterator[None]:
         ) from error
     except (OSError, ValueError, KeyError, RuntimeError, TypeError, AttributeError) as error:
         raise ModelError(
-            f"Cannot load the model {location!r}: {_first_line(error)} Give a folder with config.json, weights and "
-            f"tokenizer, or a name on the Hugging Face hub (which must be reachable, or the model in its cache)."
+            f"Cannot load the model {quoted(location, QUOTED_PATH)}: {_first_line(error)} Give a folder with "
+            f"config.json, weights and tokenizer, or a name on the Hugging Face hub (which must be reachable, or the "
+            "model in its cache)."
         ) from error
     except Exception as error:  # safetensors and tokenizers raise classes of their own
         if type(error).__module__.split(".")[0] not in {
@@ -184,7 +221,7 @@ def _explained(location: str, name: str) -> Iterator[None]:
         }:
             raise
         raise ModelError(
-            f"Cannot load the model {location!r}: its weights or tokenizer are damaged "
+            f"Cannot load the model {quoted(location, QUOTED_PATH)}: its weights or tokenizer are damaged "
             f"({_first_line(error)})"
         ) from error
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from ..corpus.units import KINDS
-from ..errors import LmkinError, did_you_mean
+from ..core import LmkinError, did_you_mean, is_whole, quoted
+from ..corpus import KINDS
 
 POOLINGS = {
     "word": ("last", "first", "mean"),
@@ -24,12 +24,12 @@ class UnitRule:
     kind
         ``word`` (character spans of the corpus), ``token`` (of this model's tokenizer), ``sentence``.
     pooling
-        Of a word's sub-words: ``last`` (default), ``first``, ``mean``. Of a sentence's tokens:
+        Of a word's subword tokens: ``last`` (default), ``first``, ``mean``. Of a sentence's tokens:
         ``mean`` (default), ``first`` (``[CLS]`` for BERT), ``last``, ``cls`` (the classification
         token wherever it stands), ``max``.
     first_token
         Decoders spend position 0 as an attention sink, with activations of enormous size. ``drop``
-        (default) never uses it: a word that consists of it alone (or whose ``first`` sub-word it is) is left out
+        (default) never uses it: a word that consists of it alone (or whose ``first`` token it is) is left out
         and counted.
         Encoders have no such rule.
     special_tokens
@@ -75,10 +75,10 @@ class UnitRule:
         _check("first_token", first_token, FIRST_TOKEN)
         _check("special_tokens", special_tokens, SPECIAL_TOKENS)
         _check("long", long, LONG)
-        if overlap is not None and overlap < 1:
-            raise LmkinError(f"overlap must be at least 1 token; got {overlap}.")
-        if max_length is not None and max_length < 8:
-            raise LmkinError(f"max_length must be at least 8 tokens; got {max_length}.")
+        if overlap is not None and not (is_whole(overlap) and overlap >= 1):
+            raise LmkinError(f"overlap must be at least 1 token; got {quoted(overlap)}.")
+        if max_length is not None and not (is_whole(max_length) and max_length >= 8):
+            raise LmkinError(f"max_length must be at least 8 tokens; got {quoted(max_length)}.")
         return cls(units, pooling, first_token, special_tokens, long, overlap, max_length)
 
     def to_dict(self) -> dict[str, str | int | None]:
@@ -88,4 +88,4 @@ class UnitRule:
 
 def _check(what: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
-        raise LmkinError(f"Unknown {what} {value!r}. {did_you_mean(value, known)}")
+        raise LmkinError(f"Unknown {what} {quoted(value)}. {did_you_mean(value, known)}")

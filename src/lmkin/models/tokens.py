@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..core import ModelError
 from ..corpus import Span
-from ..errors import ModelError
 from .slow_offsets import spans_of_tokens
 
 # Signs with which tokenizers mark a space: SentencePiece, byte-level BPE, and the space itself.
@@ -79,9 +79,16 @@ class Tokenizer:
                 return int(value)
         return 0
 
-    @property
+    @cached_property
     def unknown_id(self) -> int | None:
-        """The id of the unknown token, if there is one."""
+        """The id of the unknown token; None where no text becomes it.
+
+        Byte-level BPE knows every byte, and its library model has no unknown token, though the tokenizer may name one
+        (GPT-2 names the end of a text).
+        """
+        model: Any = self.hf.backend_tokenizer.model if self.is_fast else None
+        if type(model).__name__ == "BPE" and model.unk_token is None:
+            return None
         value = getattr(self.hf, "unk_token_id", None)
         return None if value is None else int(value)
 

@@ -10,12 +10,12 @@ import numpy as np
 import torch
 import transformers
 
+from ..core import ModelError
 from ..corpus import Corpus
-from ..errors import ModelError
-from .base import FloatArray, IntArray, LanguageModel, Reading, Window
-from .reading import Reader
+from .base import AlignedCorpus, FloatArray, IntArray, LanguageModel, Window
 from .rule import UnitRule
 from .tokens import Tokenizer
+from .unit_reader import Reader
 
 if TYPE_CHECKING:
     from .attention import WordAttention
@@ -55,7 +55,7 @@ class TransformerModel(LanguageModel):
 
     # -- reading and running -----------------------------------------------------------------
 
-    def read(self, corpus: Corpus, rule: UnitRule) -> Reading:
+    def read(self, corpus: Corpus, rule: UnitRule) -> AlignedCorpus:
         """Tokenize and align a corpus."""
         return self.reader.read(corpus, rule)
 
@@ -214,6 +214,28 @@ class TransformerModel(LanguageModel):
     def memory(self) -> int:
         """Bytes of the weights."""
         return sum(p.numel() * p.element_size() for p in self.module.parameters())
+
+    def forward_memory(self, tokens: int, longest: int) -> int:
+        """About how many bytes of this process a batch takes beside the weights."""
+        held = super().forward_memory(tokens, longest)
+        if self.device_type != "cpu":
+            return held
+        size = next(self.module.parameters()).element_size()
+        widest = max(self.widths)
+        inner = max(
+            int(getattr(self.config, name, None) or 0)
+            for name in ("intermediate_size", "ffn_dim", "n_inner", "hidden_dim", "d_ff")
+        )
+        heads = max(
+            int(getattr(self.config, name, None) or 0)
+            for name in ("num_attention_heads", "n_head", "n_heads", "num_heads")
+        )
+        # A block: queries, keys, values, sums and norms; its inner layer before and after the activation function.
+        block = tokens * (10 * widest + 3 * max(inner, 4 * widest)) * size
+        # Eager attention holds scores, weights and a copy of heads × T × T; others hold a mask.
+        eager = getattr(self.config, "_attn_implementation", None) == "eager"
+        square = tokens * longest * size * (3 * max(heads, 1) if eager else 2)
+        return held + block + square
 
     @property
     def weight_hash(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import LmkinError
+from ..core import LmkinError
 from .rule import UnitRule
 
 

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from ..rooms import make_callable
-from .groups import Group, as_group
-from .making import accumulate, moments, row_source
+from .accumulator import HUGE
+from .compute import accumulate, compute_moments
+from .moment_sums import MomentSums
 from .moments import Moments
 from .panels import PanelMoments
-from .planning import Plan, plan_moments
 from .precision import choose_precision
+from .routes import ROUTES, RoutePlan, plan_moments, plan_source
+from .row_sample import ROWS
 from .snapshot import Snapshot
-from .sources import RowSource
+from .storage import pack_moments, unpack_moments
 
 __all__ = [
-    "Group",
+    "HUGE",
+    "ROUTES",
+    "ROWS",
+    "MomentSums",
     "Moments",
     "PanelMoments",
-    "Plan",
-    "RowSource",
+    "RoutePlan",
     "Snapshot",
     "accumulate",
-    "as_group",
     "choose_precision",
-    "moments",
+    "compute_moments",
+    "pack_moments",
     "plan_moments",
-    "row_source",
+    "plan_source",
+    "unpack_moments",
 ]
-make_callable(__name__, moments)

@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import MomentsError
-from .arrays import Scratch, as_double, to_numpy
+from ..core import LayerId, Layout, MomentsError, Scratch, as_double, to_numpy
+from ..rows import CHUNK
 from .buffer import RowBuffer
-from .groups import Group, Layout
-from .rebasing import rebased
-from .sample import RowSample
+from .change_reference import rebased
+from .row_sample import RowSample
 from .sums import NormWeights, Reference, Sums, add_rows
 
-CHUNK = 4096
-"""Rows of a product: enough for a fast one, few enough for float32 to add up."""
 HUGE = 1e75
 """Values from here on have fourth powers that float64 cannot hold."""
 
@@ -71,7 +68,7 @@ class Accumulator:
         self.weights = NormWeights(xp, self.layout, self.reference, self.dtype, self.device)
         self._buffer.shift = shift
 
-    def fill(self, blocks: dict[Group, Any], n: int, part: Hashable) -> None:
+    def fill(self, blocks: dict[LayerId, Any], n: int, part: Hashable) -> None:
         """Copy rows into the buffer; a full buffer goes into the sums."""
         self.numbers.setdefault(part, len(self.numbers))
         buffer, start = self._buffer, 0
@@ -95,8 +92,8 @@ class Accumulator:
         for part, start, stop in runs:
             self.sample.offer(Z[start:stop, :], self.numbers[part])
         if self.reference is None:
-            found = self._buffer.reference(Z)
-            self.set_reference(found.shift, found.scale)
+            reference = self._buffer.reference(Z)
+            self.set_reference(reference.shift, reference.scale)
         assert self.reference is not None
         assert self.weights is not None
         Z *= xp.astype(1.0 / self.reference.scale, self.dtype)
@@ -142,7 +139,7 @@ class Accumulator:
         return Sums(self.xp, self.layout, dtype=dtype, device=self.device)
 
     def _require_finite(self, before: int) -> None:
-        """An error that names the group, if the rows of the buffer from ``before`` on hold NaN; they are forgotten."""
+        """Raise, naming the layer, if the rows of the buffer from ``before`` on hold NaN; they are forgotten."""
         xp, Z = self.xp, self._buffer.rows[before:, :]
         ones = xp.ones((1, Z.shape[0]), dtype=Z.dtype, device=Z.device)
         with np.errstate(invalid="ignore", over="ignore"):

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import as_double, is_double, numpy_device, to_numpy
-from .groups import Group, Layout
+from ..core import LayerId, Layout, as_double, is_double, numpy_device, to_numpy, varies
 from .sums import Reference
 
 _FEW = 512
@@ -34,7 +33,7 @@ class RowBuffer:
         """The rows that are in it."""
         return self._memory[: self.filled, :]
 
-    def fill(self, blocks: dict[Group, Any], start: int, stop: int, part: Hashable) -> int:
+    def fill(self, blocks: dict[LayerId, Any], start: int, stop: int, part: Hashable) -> int:
         """Take in rows from ``start``, as many as there is room for; how many that were."""
         xp = self.xp
         if self.shift is None:
@@ -104,10 +103,11 @@ class RowBuffer:
         if Z.shape[0] < 2:
             return Reference(self.shift, one)
         scale = xp.std(xp.astype(Z, xp.float64), axis=0)
-        tiny = 16 * float(xp.finfo(self.dtype).eps) * xp.abs(self.shift)
-        return Reference(self.shift, xp.where(scale > tiny, scale, one))
+        eps = float(xp.finfo(self.dtype).eps)
+        alive = [varies(xp, self.shift[c], scale[c], eps) for c in self.layout.slices]
+        return Reference(self.shift, xp.where(xp.concat(alive), scale, one))
 
-    def blocks(self) -> Iterator[tuple[Hashable, dict[Group, Any]]]:
+    def blocks(self) -> Iterator[tuple[Hashable, dict[LayerId, Any]]]:
         """The rows as they came in, by part and group, as float64."""
         groups = list(zip(self.layout.groups, self.layout.slices, strict=True))
         for part, start, stop in self.runs:

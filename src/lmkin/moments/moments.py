@@ -8,17 +8,27 @@ from typing import Any
 
 import array_api_compat
 
-from ..errors import MomentsError
+from ..core import (
+    LayerId,
+    Layout,
+    MomentsError,
+    as_double,
+    as_rows,
+    check_seed,
+    is_double,
+    is_whole,
+    named_blocks,
+    numpy_device,
+    quoted,
+)
 from .accumulator import Accumulator
-from .arrays import as_double, as_rows, is_double, numpy_device
-from .groups import Group, Layout, named_blocks
 from .precision import check_precision, choose_precision
-from .sample import ROWS, RowSample
+from .row_sample import ROWS, RowSample
 from .snapshot import Snapshot, SumsSnapshot
 
 
 class Moments:
-    r"""Joint second moments of named groups of neurons (model, layer), kept in parts.
+    r"""Joint second moments (means and covariances) of the neurons of several layers, kept in parts of the corpus.
 
     With the rows of all groups side by side as one matrix X, it holds :math:`n`, :math:`\sum x`,
     :math:`\sum x x^\top`, and the sums of row norms that unbiased CKA needs. All are sums over rows, so
@@ -44,7 +54,7 @@ class Moments:
         precision: str | None = None,
         reference: Mapping[Any, tuple[Any, Any]] | None = None,
         keep_parts: bool = True,
-        rows: int = ROWS,
+        sample_rows: int = ROWS,
         seed: int = 0,
     ):
         """Nothing yet; rows come with `update`.
@@ -58,18 +68,21 @@ class Moments:
             of several processes that are to be merged do well to have the same.
         keep_parts
             Hold the sums of every part, not only the total.
-        rows, seed
+        sample_rows, seed
             How many rows to keep as they are, drawn at random: for RBF-CKA, permutations, your own functions.
         """
         check_precision(precision)
-        if rows < 0:
-            raise MomentsError(f"rows is a number of rows to keep, 0 or more; got {rows}.")
+        if not is_whole(sample_rows) or sample_rows < 0:
+            raise MomentsError(
+                f"sample_rows is a number of rows to keep, 0 or more; got {quoted(sample_rows)}."
+            )
+        check_seed(seed)
         self.keep_parts = keep_parts
         self.info: dict[str, Any] = {}
         """Where the rows came from; for results and reports."""
         self._precision = precision
         self._given = reference
-        self._rows, self._seed = rows, seed
+        self._rows, self._seed = sample_rows, seed
         self._state: Accumulator | None = None
 
     # -- what is in it ---------------------------------------------------------------------------
@@ -81,7 +94,7 @@ class Moments:
 
     @property
     def state(self) -> Accumulator:
-        """The sums themselves, with all rows in them; an error if there are none."""
+        """The sums themselves, with all rows in them. Raise if there are none."""
         if self._state is None or not self._state.n:
             raise MomentsError("These moments are empty: no rows have been added yet.")
         self._state.flush()
@@ -103,12 +116,12 @@ class Moments:
         return self._state.precision if self._state else self._precision
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[LayerId, ...]:
         """(model, layer) of every group, in the order given."""
         return self._state.layout.groups if self._state else ()
 
     @property
-    def widths(self) -> dict[Group, int]:
+    def widths(self) -> dict[LayerId, int]:
         """Neurons of every group."""
         layout = self._state.layout if self._state else None
         return dict(zip(layout.groups, layout.widths, strict=True)) if layout else {}
@@ -129,7 +142,7 @@ class Moments:
         return self.state.sample
 
     @property
-    def reference(self) -> dict[Group, tuple[Any, Any]] | None:
+    def reference(self) -> dict[LayerId, tuple[Any, Any]] | None:
         """Shift and scale that products are made in, by group; for other moments that are to be merged with these."""
         if not self.n or self.state.reference is None:
             return None
@@ -156,7 +169,7 @@ class Moments:
         for name in (without, only):
             if name is not None and name not in state.parts:
                 raise MomentsError(
-                    f"There is no part {name!r} here. Parts: {', '.join(map(str, state.parts)) or 'none kept'}."
+                    f"There is no part {quoted(name)} here. Parts: {', '.join(map(str, state.parts)) or 'none kept'}."
                 )
         total = state.total if only is None else state.parts[only]
         less = None if without is None else state.parts[without]
@@ -170,9 +183,9 @@ class Moments:
         return [name for name, sums in parts.items() if whole.leaves_little(sums)]
 
     def _whole(self) -> SumsSnapshot:
-        found = self.snapshot()
-        assert isinstance(found, SumsSnapshot)
-        return found
+        snapshot = self.snapshot()
+        assert isinstance(snapshot, SumsSnapshot)
+        return snapshot
 
     def mean(self, group: Hashable) -> Any:
         """Mean of every neuron of a group."""
@@ -241,11 +254,16 @@ class Moments:
         missing = [str(g) for g in widths if g not in layout.number]
         new = [str(g) for g in layout.groups if g not in widths]
         if missing or new:
-            what = f"{missing[0]!r} is missing" if missing else f"{new[0]!r} is new"
+            what = f"{quoted(missing[0])} is missing" if missing else f"{quoted(new[0])} is new"
             raise MomentsError(f"Every update needs the groups of the first: {what}.")
         for group, width in zip(layout.groups, layout.widths, strict=True):
             if width != widths[group]:
                 raise MomentsError(f"{group} has {width} neurons; it had {widths[group]} before.")
+
+    def flush(self) -> None:
+        """Put rows that wait for more of them into the sums now."""
+        if self._state is not None:
+            self._state.flush()
 
     # -- merging and storing ---------------------------------------------------------------------
 
@@ -265,9 +283,11 @@ class Moments:
         known = largest._state is not None and largest._state.total is not None
         same = all(m.widths == largest.widths for m in full)
         reference = largest.reference if known and same else None
-        merged = Moments(keep_parts=keep, rows=self._rows, seed=self._seed, reference=reference)
-        for each in full:
-            merged.absorb(each)
+        merged = Moments(
+            keep_parts=keep, sample_rows=self._rows, seed=self._seed, reference=reference
+        )
+        for moments in full:
+            merged.absorb(moments)
         return merged
 
     def absorb(self, other: Moments) -> Moments:
@@ -289,13 +309,13 @@ class Moments:
 
     def save(self, path: str | Path) -> None:
         """Write everything to one safetensors file."""
-        from .storing import save_moments
+        from .storage import save_moments
 
         save_moments(self, Path(path))
 
     @staticmethod
     def load(path: str | Path) -> Moments:
         """Read what `save` wrote."""
-        from .storing import load_moments
+        from .storage import load_moments
 
         return load_moments(Path(path))

@@ -10,14 +10,11 @@ from typing import Any
 import array_api_compat.numpy
 import numpy as np
 
-from ..errors import MomentsError
-from ..threads import workers
-from .arrays import Scratch
-from .groups import Group, Layout
+from ..core import LayerId, Layout, MomentsError, Scratch, quoted, workers
+from ..rows import RowSource
 from .resident import Array, ResidentRows
-from .sample import ROWS, RowSample
+from .row_sample import ROWS, RowSample
 from .snapshot import LITTLE, Snapshot
-from .sources import RowSource
 from .sums import Sums
 
 Block = tuple[Array, Array, list[Array]]
@@ -67,12 +64,12 @@ class PanelMoments:
         return self.resident.total.n
 
     @property
-    def groups(self) -> tuple[Group, ...]:
+    def groups(self) -> tuple[LayerId, ...]:
         """(model, layer) of every group, in the order given."""
         return self.layout.groups
 
     @property
-    def widths(self) -> dict[Group, int]:
+    def widths(self) -> dict[LayerId, int]:
         """Neurons of every group."""
         return dict(zip(self.layout.groups, self.layout.widths, strict=True))
 
@@ -82,7 +79,7 @@ class PanelMoments:
         return {s.name: s.n for s in self.resident.slots} if self.resident.keep_parts else {}
 
     @property
-    def reference(self) -> dict[Group, tuple[Any, Any]]:
+    def reference(self) -> dict[LayerId, tuple[Any, Any]]:
         """Mean and standard deviation that products are made with, by group."""
         shift, scale = self.resident.reference.shift, self.resident.reference.scale
         places = zip(self.groups, self.layout.slices, strict=True)
@@ -97,7 +94,9 @@ class PanelMoments:
             return PanelSnapshot(self, None, alone=False)
         names = list(self.part_sizes)
         if name not in names:
-            raise MomentsError(f"There is no part {name!r} here. Parts: {names or 'none kept'}.")
+            raise MomentsError(
+                f"There is no part {quoted(name)} here. Parts: {names or 'none kept'}."
+            )
         return PanelSnapshot(self, names.index(name), alone=only is not None)
 
     def load(self, panel: int) -> None:
@@ -123,22 +122,30 @@ class PanelMoments:
 
     def squares(self, slots: Sequence[int | None] | None) -> Array:
         """Σz² of every neuron in some slots, or in all, as the products have it."""
-        chosen = range(len(self.resident.slots)) if slots is None else slots
-        found: Array = np.sum([self._slot_squares[k] for k in chosen if k is not None], axis=0)
-        return found
+        numbers = range(len(self.resident.slots)) if slots is None else slots
+        squares: Array = np.sum([self._slot_squares[k] for k in numbers if k is not None], axis=0)
+        return squares
 
     @cached_property
     def _slot_squares(self) -> list[Array]:
-        found = []
+        by_slot = []
         for k in range(len(self.resident.slots)):
             every = [np.diagonal(self._own[i][2][k]) for i in range(len(self.groups))]
-            found.append(np.concatenate(every).astype(np.float64) - self.resident.extra(k) ** 2)
-        return found
+            by_slot.append(np.concatenate(every).astype(np.float64) - self.resident.extra(k) ** 2)
+        return by_slot
 
     def holds_outliers(self, number: int) -> bool:
-        """Whether hardly anything is left of a neuron without this slot."""
+        """Whether hardly anything is left of a neuron without this slot; constant ones do not count."""
         total = self.squares(None)
-        return bool((total - self._slot_squares[number] < LITTLE * total).any())
+        little = total - self._slot_squares[number] < LITTLE * total
+        return bool((little & self._alive).any())
+
+    @cached_property
+    def _alive(self) -> Array:
+        """Which neurons are not constant."""
+        whole = self.snapshot()
+        alive: Array = np.concatenate([whole.std(i) for i in range(len(self.groups))]) > 0
+        return alive
 
 
 class _Panel:
@@ -186,9 +193,9 @@ class _Panel:
                 )
                 mine = [product[inner] for product in products]
                 total = self._resident.added_up(mine, a, b)
-                found = (total, total.astype(self._memory.dtype), mine)
-                self._last.place, self._last.block = (a.start, b.start), found
-                return found
+                block = (total, total.astype(self._memory.dtype), mine)
+                self._last.place, self._last.block = (a.start, b.start), block
+                return block
         raise MomentsError("The products of these two groups are not loaded.")
 
 

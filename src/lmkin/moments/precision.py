@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..errors import MomentsError
+from ..core import MomentsError, quoted
 
 NARROW = 2048
 """Up to so many neurons in all, products are made in float64: it costs next to nothing there."""
@@ -10,9 +10,9 @@ PRECISIONS = ("float32", "float64")
 
 
 def check_precision(precision: str | None) -> None:
-    """An error for a type that there is not."""
+    """Raise if products cannot be made in a type."""
     if precision is not None and precision not in PRECISIONS:
-        raise MomentsError(f"precision is one of {', '.join(PRECISIONS)}; got {precision!r}.")
+        raise MomentsError(f"precision is one of {', '.join(PRECISIONS)}; got {quoted(precision)}.")
 
 
 def choose_precision(asked: str | None, *, double: bool, width: int) -> str:

@@ -10,14 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import MomentsError
-from ..threads import Run, workers
-from .accumulator import CHUNK, HUGE
-from .arrays import Scratch, to_numpy
-from .groups import Layout
-from .sample import RowSample
-from .sources import RowSource
-from .spread import Spread
+from ..core import Layout, MomentsError, Run, Scratch, to_numpy, varies, workers
+from ..rows import CHUNK, RowSource, Spread, blocks_by_part
+from .accumulator import HUGE
+from .row_sample import RowSample
 from .sums import NormWeights, Reference, Sums, add_norms
 
 SLOTS = 8
@@ -100,7 +96,8 @@ class ResidentRows:
                 np.subtract(block, shift[i], out=target, casting="same_kind")
                 spreads[i].add(target)
 
-        for part, blocks in source.blocks(advance=advance):
+        blocks_of = (piece for c in source.chunks(advance=advance) for piece in blocks_by_part(c))
+        for part, blocks in blocks_of:
             arrays = [to_numpy(blocks[g]) for g in self.layout.groups]
             if not shift:
                 with np.errstate(invalid="ignore", over="ignore"):
@@ -112,12 +109,14 @@ class ResidentRows:
                 sample.offer(Z, part)
             row += len(arrays[0])
         with np.errstate(invalid="ignore", over="ignore"):
-            found = [s.result() for s in spreads]
-        moved = np.concatenate([mean for mean, _ in found]).astype(self.dtype)
-        scale = np.concatenate([spread for _, spread in found])
+            means_and_spreads = [s.result() for s in spreads]
+        moved = np.concatenate([mean for mean, _ in means_and_spreads]).astype(self.dtype)
+        scale = np.concatenate([spread for _, spread in means_and_spreads])
         self._require_finite(moved, scale)
         mean = np.concatenate(shift).astype(np.float64) + moved
-        scale = np.where(scale > 16 * np.finfo(self.dtype).eps * np.abs(mean), scale, 1.0)
+        eps = float(np.finfo(self.dtype).eps)
+        alive = [varies(np, mean[c], scale[c], eps) for c in self.layout.slices]
+        scale = np.where(np.concatenate(alive), scale, 1.0)
         self.reference = Reference(mean, scale)
         sample.move(-moved)
         return moved, scale
@@ -130,12 +129,12 @@ class ResidentRows:
             place = free[part]
             free[part] += size
             return [(0, size, place)]
-        found = []
+        places = []
         for number, slot in enumerate(self.slots):  # ``number`` extra rows lie before it
             start, stop = max(row, slot.start - number), min(row + size, slot.stop - number)
             if start < stop:
-                found.append((start - row, stop - row, start + number))
-        return found
+                places.append((start - row, stop - row, start + number))
+        return places
 
     def _require_finite(self, moved: Array, scale: Array) -> None:
         for group, columns in zip(self.layout.groups, self.layout.slices, strict=True):
@@ -205,7 +204,7 @@ class ResidentRows:
         couples = [a + b for a, b in zip(products[::2], products[1::2], strict=False)]
         couples += products[-1:] if len(products) % 2 else []
         total: Array = couples[0].astype(np.float64)
-        for each in couples[1:]:
-            total += each
+        for couple in couples[1:]:
+            total += couple
         total -= self._surplus[:, rows].T @ self._surplus[:, columns]
         return total

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any
 
-from .accumulator import CHUNK
-from .groups import Layout
+from ..core import ROUNDING, Layout, varies
+from ..rows import CHUNK
 from .sums import NormWeights, Reference, Sums
 
 
@@ -61,14 +61,16 @@ class Snapshot(ABC):
         total = self._squares(self._total)
         rest = total if self._less is None else total - self._squares(self._less)
         squares = rest - self.n * self._mean * self._mean
-        # What rounding leaves of a constant neuron: a few units in the last place of its mean, or of what cancels here
-        # (the squares of the part that is left out, those of the mean).
+        # What rounding leaves here, where squares cancel (those of the part that is left out, of the mean). A chunk of
+        # equal rows rounds the same way every time: its error grows with the rows.
         eps = float(xp.finfo(self._weights.matrix.dtype).eps)
-        mean = xp.abs(self.reference.shift + self._mean * self.reference.scale)
-        # A chunk of equal rows rounds the same way every time: its error grows with the rows.
-        alive = squares > eps * (16 + min(self._total.n, CHUNK) / 2) * (total - squares)
-        spread = xp.sqrt(xp.where(alive, squares, xp.zeros_like(squares)) / (self.n - 1))
-        return xp.where(spread > 16 * eps * mean / self.reference.scale, spread, 0 * spread)
+        noise = eps * (ROUNDING + min(self._total.n, CHUNK) / 2) * (total - squares)
+        zero = xp.zeros_like(squares)
+        spread = xp.sqrt(xp.where(squares > noise, squares, zero) / (self.n - 1))
+        scale = self.reference.scale
+        mean = self.reference.shift + self._mean * scale
+        alive = [varies(xp, mean[c], spread[c] * scale[c], eps) for c in self.layout.slices]
+        return xp.where(xp.concat(alive), spread, 0 * spread)
 
     def std(self, i: int) -> Any:
         """Standard deviation of every neuron of a group; 0 for constant ones."""
@@ -179,7 +181,8 @@ class Snapshot(ABC):
 
 
 LITTLE = 1e-2
-"""A part that leaves less than this share of a neuron's squares holds outliers: a float32 difference loses digits."""
+"""A part that leaves less than this fraction of a neuron's squares holds outliers: a float32 difference loses
+digits."""
 
 
 class SumsSnapshot(Snapshot):
@@ -203,9 +206,10 @@ class SumsSnapshot(Snapshot):
         return self._total.panels[number][rows, columns] - less
 
     def leaves_little(self, part: Sums) -> bool:
-        """Whether hardly anything is left of some neuron without this part."""
+        """Whether hardly anything is left of some neuron without this part; constant ones do not count."""
         total = self._squares(self._total)
-        return bool(self.xp.any(total - self._squares(part) < LITTLE * total))
+        little = total - self._squares(part) < LITTLE * total
+        return bool(self.xp.any(little & (self._spread > 0)))
 
     def _squares(self, sums: Sums) -> Any:
         xp = self.xp

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .arrays import Scratch, to_numpy
-from .groups import Layout
+from ..core import Layout, Scratch, to_numpy
 
 
 @dataclass(frozen=True)

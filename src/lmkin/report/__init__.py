@@ -1,43 +1,26 @@
 """What is shown: charts, and the HTML report that holds them."""
 
-from ..rooms import make_callable
-from .attention import attention_report, save_attention_charts
 from .charts import save_picture
-from .dependency import dependency_charts, dependency_report, save_dependency_charts
-from .folder import (
-    report,
-    write_attention,
-    write_dependency,
-    write_redundancy,
-    write_similarity,
-)
-from .page import Chapter, Figure, Option, Report, Switch, Table
-from .redundancy import redundancy_charts, redundancy_report, save_redundancy_charts
-from .similarity import save_charts, similarity_charts, similarity_report
+from .combined import write_report
+from .kinds import ReportKind, known_report_kinds, report_kind, result_charts
+from .page import Chapter, Figure, Option, Page, Part, Switch, Table, write_page
+from .result_folder import run_to_folder, write_result
 
 __all__ = [
     "Chapter",
     "Figure",
     "Option",
-    "Report",
+    "Page",
+    "Part",
+    "ReportKind",
     "Switch",
     "Table",
-    "attention_report",
-    "dependency_charts",
-    "dependency_report",
-    "redundancy_charts",
-    "redundancy_report",
-    "report",
-    "save_attention_charts",
-    "save_charts",
-    "save_dependency_charts",
+    "known_report_kinds",
+    "report_kind",
+    "result_charts",
+    "run_to_folder",
     "save_picture",
-    "save_redundancy_charts",
-    "similarity_charts",
-    "similarity_report",
-    "write_attention",
-    "write_dependency",
-    "write_redundancy",
-    "write_similarity",
+    "write_page",
+    "write_report",
+    "write_result",
 ]
-make_callable(__name__, report)

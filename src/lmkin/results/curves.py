@@ -8,20 +8,21 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ..errors import LmkinError
+from ..core import LmkinError, quoted
 from .intervals import jackknife, spread_of_folds
+from .result import Result
 
 FloatArray = NDArray[np.float64]
 _OTHERS = ("all", "models")
 
 
-def average_similarity(result: xr.Dataset, *, others: str = "all") -> xr.Dataset:
+def average_similarity(result: Result | xr.Dataset, *, others: str = "all") -> xr.Dataset:
     """For every measure the mean similarity of each layer to all other layers, with its own interval.
 
     ``others``: ``all`` other layers, or those of other ``models`` only. The layer is x: its neurons are matched,
     predicted or weighted. Gives (model, layer); a layer that a model lacks is NaN.
     """
-    _check(result, others)
+    result = _checked(result, others)
     names = [n for n in result.data_vars if f"{n}" in _measures(result)]
     if not names:
         raise LmkinError("There are no measures in this result.")
@@ -29,12 +30,12 @@ def average_similarity(result: xr.Dataset, *, others: str = "all") -> xr.Dataset
     return _as_dataset(result, curves, others)
 
 
-def localization(result: xr.Dataset, *, others: str = "all") -> xr.Dataset:
+def localization(result: Result | xr.Dataset, *, others: str = "all") -> xr.Dataset:
     """Localization score of each layer: mean `neuronsim` to all other layers, minus mean `svsim` to the same.
 
     High where single neurons are alike but layers as a whole are not (Wu et al. 2020). Gives (model, layer).
     """
-    _check(result, others)
+    result = _checked(result, others)
     for needed in ("neuronsim", "svsim"):
         if needed not in result:
             raise LmkinError(
@@ -53,15 +54,21 @@ def _measures(result: xr.Dataset) -> list[str]:
     return [str(n) for n, v in result.data_vars.items() if "summary" in v.attrs]
 
 
-def _check(result: xr.Dataset, others: str) -> None:
+def _checked(result: Result | xr.Dataset, others: str) -> xr.Dataset:
+    """The dataset of a comparison. Raise if it is none."""
+    if isinstance(result, Result):
+        result = result.dataset
     if not isinstance(result, xr.Dataset) or "model_x" not in result.dims:
-        raise LmkinError("This takes the Dataset that lmkin.similarities gives.")
+        raise LmkinError(
+            f"This takes what lmkin.similarity gives, or its dataset; got {type(result).__name__}."
+        )
     if others not in _OTHERS:
-        raise LmkinError(f"others is one of {', '.join(_OTHERS)}; got {others!r}.")
+        raise LmkinError(f"others is one of {', '.join(_OTHERS)}; got {quoted(others)}.")
     if others == "models" and result.sizes["model_x"] < 2:
         raise LmkinError(
             "There is one model here, and others='models' needs two; use others='all'."
         )
+    return result
 
 
 def _curve(result: xr.Dataset, name: str, others: str) -> tuple[xr.DataArray, xr.DataArray | None]:
@@ -97,9 +104,9 @@ def _as_dataset(
         about = result[name].attrs if name in result else {}
         rule = spread_of_folds if about.get("held_out") else jackknife
         parts = about.get("part_sizes") or sizes
-        found = rule(value.values, without.transpose("part", *value.dims).values, parts, level)
+        interval = rule(value.values, without.transpose("part", *value.dims).values, parts, level)
         for part in ("se", "low", "high"):
-            variables[f"{name}_{part}"] = (value.dims, getattr(found, part))
+            variables[f"{name}_{part}"] = (value.dims, getattr(interval, part))
     kept = {
         k: result.attrs[k] for k in ("n", "units", "parts", "level", "corpus") if k in result.attrs
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LmkinError
+from ..core import LmkinError
 
 FloatArray = NDArray[np.float64]
 
@@ -68,6 +68,6 @@ def around(value: FloatArray, se: FloatArray, parts: int, level: float) -> Inter
     from scipy.stats import t
 
     if not 0 < level < 1:
-        raise LmkinError(f"level is a share between 0 and 1, such as 0.95; got {level}.")
+        raise LmkinError(f"level is a fraction between 0 and 1, such as 0.95; got {level}.")
     width = float(t.ppf(0.5 + level / 2, parts - 1)) * se
     return Interval(se, value - width, value + width)

@@ -77,7 +77,7 @@ def as_matrix(labels: Labels, entry: Entry, attrs: Mapping[str, Any], name: str)
         coords[part] = (("x", "y"), table)
     # A coordinate may not have a dimension that the array lacks, so these travel as attributes.
     extra: dict[str, Any] = {} if entry.without is None else {"without": entry.without}
-    extra |= {detail: _details(found, len(names)) for detail, found in entry.details.items()}
+    extra |= {detail: _details(by_pair, len(names)) for detail, by_pair in entry.details.items()}
     return xr.DataArray(
         entry.value,
         dims=("x", "y"),
@@ -107,14 +107,14 @@ def as_dataset(
     variables: dict[str, Any] = {}
     for name, by_scaling in entries.items():
         # A measure that does not see the scale has one table, which stands for both.
-        chosen = [by_scaling.get(s, next(iter(by_scaling.values()))) for s in scalings]
-        first = chosen[0]
-        tables = {"": [e.value for e in chosen]}
+        scaling_entries = [by_scaling.get(s, next(iter(by_scaling.values()))) for s in scalings]
+        first = scaling_entries[0]
+        tables = {"": [e.value for e in scaling_entries]}
         if first.interval is not None:
             for part in ("se", "low", "high"):
-                tables[f"_{part}"] = [getattr(e.interval, part) for e in chosen]
+                tables[f"_{part}"] = [getattr(e.interval, part) for e in scaling_entries]
         for part in first.chance:
-            tables[f"_{part}"] = [e.chance[part] for e in chosen]
+            tables[f"_{part}"] = [e.chance[part] for e in scaling_entries]
         for suffix, arrays in tables.items():
             spread = [_spread(labels, a) for a in arrays]
             data = np.stack(spread) if several else spread[0]
@@ -122,19 +122,22 @@ def as_dataset(
             own = first.attrs if not suffix else {"long_name": f"{name}: {_LONG[suffix]}"}
             variables[f"{name}{suffix}"] = (dims, data, own)
         if first.without is not None:
-            spread = [np.stack([_spread(labels, a) for a in e.without]) for e in chosen]  # type: ignore[union-attr]
+            spread = [np.stack([_spread(labels, a) for a in e.without]) for e in scaling_entries]  # type: ignore[union-attr]
             data = np.stack(spread, axis=1) if several else spread[0]
             dims = ("part", axis, *AXES) if several else ("part", *AXES)
             variables[f"{name}_without"] = (dims, data, {"long_name": f"{name} without each part"})
         for detail in first.details:
             # What does not see the axis is the same for all of it.
             unlike = several and len(by_scaling) > 1 and axis != "scaling"
-            spread = [
-                _spread(labels, _details(e.details[detail], len(labels.groups)), empty=-1)
-                for e in (chosen if unlike else chosen[:1])
+            padded = [
+                _details(e.details[detail], len(labels.groups))
+                for e in (scaling_entries if unlike else scaling_entries[:1])
             ]
+            nothing = _nothing(padded[0].dtype)
+            spread = [_spread(labels, table, empty=nothing) for table in padded]
             dims = ((axis,) if unlike else ()) + (*AXES, unit)
-            note = {"long_name": f"{name}: {detail} of each {unit} of x (-1: none)"}
+            none = "-1" if nothing == -1 else "NaN"
+            note = {"long_name": f"{name}: {detail} of each {unit} of x ({none}: none)"}
             variables[f"{name}_{detail}"] = (dims, np.stack(spread) if unlike else spread[0], note)
     coords: dict[str, Any] = {
         "model_x": labels.models,
@@ -166,12 +169,20 @@ def _spread(labels: Labels, table: NDArray[Any], empty: Any = np.nan) -> NDArray
     return result
 
 
-def _details(arrays: Mapping[tuple[int, int], NDArray[Any]], size: int) -> NDArray[np.int32]:
+def _details(arrays: Mapping[tuple[int, int], NDArray[Any]], size: int) -> NDArray[Any]:
+    """Groups × groups × the longest: whole numbers, or numbers in single precision; padded where there is nothing."""
     longest = max(len(a) for a in arrays.values())
-    table = np.full((size, size, longest), -1, np.int32)
+    whole = all(np.issubdtype(a.dtype, np.integer) for a in arrays.values())
+    dtype = np.dtype(np.int32 if whole else np.float32)
+    table = np.full((size, size, longest), _nothing(dtype), dtype)
     for (i, j), array in arrays.items():
         table[i, j, : len(array)] = array
     return table
+
+
+def _nothing(dtype: Any) -> float:
+    """What stands where there is no neuron: -1 among numbers of neurons, NaN among others."""
+    return -1 if np.issubdtype(dtype, np.integer) else np.nan
 
 
 def plain(data: Any) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...errors import CorpusError, did_you_mean
-from ..reading import Head, corpus_format
+from ...core import CorpusError, did_you_mean, quoted
+from ..reader import Head, corpus_format
 from ..sentence import Sentence
 from ..spans import join_words, locate
 from .table import Column, numbered, sentences_from_rows
@@ -56,7 +56,7 @@ def read_arrow(
     columns = table.column_names
     for asked in (tokens, id if isinstance(id, str) else None):
         if asked is not None and asked not in columns:
-            raise CorpusError(f"{path}: no column {asked!r}. {did_you_mean(asked, columns)}")
+            raise CorpusError(f"{path}: no column {quoted(asked)}. {did_you_mean(asked, columns)}")
     word_column = tokens
     if tokens is None and text is None:
         lists = {field.name for field in table.schema if "list<" in str(field.type)}
@@ -65,8 +65,8 @@ def read_arrow(
     if word_column is not None:
         if unused := [o for o in (text_b, label, score) if o is not None]:
             raise CorpusError(
-                f"{path}: {word_column!r} holds lists of words, so this is read as a tagged corpus, "
-                f"without {unused[0]!r}. For sentences with labels name the text too: text='…'."
+                f"{path}: {quoted(word_column)} holds lists of words, so this is read as a tagged corpus, "
+                f"without {quoted(unused[0])}. For sentences with labels name the text too: text='…'."
             )
         keys = [columns[id] if isinstance(id, int) else id] if id is not None else _ID_COLUMNS
         yield from _tagged(path, rows, word_column, keys, names)
@@ -93,8 +93,8 @@ def _tagged(
         words = row[word_column]
         if not isinstance(words, list) or not all(isinstance(w, str) and w.strip() for w in words):
             raise CorpusError(
-                f"{path}, row {number}: the column {word_column!r} must hold lists of words, got "
-                f"{str(words)[:60]!r}."
+                f"{path}, row {number}: the column {quoted(word_column)} must hold lists of words, got "
+                f"{quoted(words)}."
             )
         tags = {}
         for name, values in row.items():
@@ -105,7 +105,7 @@ def _tagged(
                 tags[name] = tuple("_" if v is None else str(v) for v in named)
             elif name in names:
                 raise CorpusError(
-                    f"{path}, row {number}: {len(words)} words but {len(values)} values of {name!r}."
+                    f"{path}, row {number}: {len(words)} words but {len(values)} values of {quoted(name)}."
                 )
         raw = next((row[c] for c in ("text", "sentence") if isinstance(row.get(c), str)), "")
         text, spans = raw.strip(), locate(words, raw.strip())
@@ -132,7 +132,9 @@ def _read(path: Path, split: str | None) -> Any:
         ) from None
     try:
         if split is not None and not path.is_dir():
-            raise CorpusError(f"{path} is a single file without splits; leave split={split!r} out.")
+            raise CorpusError(
+                f"{path} is a single file without splits; leave split={quoted(split)} out."
+            )
         if path.is_dir():
             files = _data_files(_choose_split(path, split))
             return pa.concat_tables([_read_arrow_file(pa, file) for file in files])
@@ -148,14 +150,14 @@ def _choose_split(path: Path, split: str | None) -> Path:
     if not listing.exists():
         if split is not None:
             raise CorpusError(
-                f"{path} is a single dataset without splits; leave split={split!r} out."
+                f"{path} is a single dataset without splits; leave split={quoted(split)} out."
             )
         return path
     splits = json.loads(listing.read_text())["splits"]
     if split is None and len(splits) == 1:
         split = splits[0]
     if split not in splits:
-        said = f"no split {split!r}" if split else "several splits; choose one with split='…'"
+        said = f"no split {quoted(split)}" if split else "several splits; choose one with split='…'"
         raise CorpusError(f"{path}: {said}. {did_you_mean(split or '', splits)}")
     return path / str(split)
 

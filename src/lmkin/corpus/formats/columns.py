@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ...errors import CorpusError
-from ..reading import Head, at, corpus_format, read_lines
+from ...core import CorpusError, quoted
+from ..reader import Head, at, corpus_format, read_lines
 from ..sentence import Sentence
 from ..spans import join_words, locate
 
@@ -92,9 +92,11 @@ def read_columns(
         if not line.strip():
             if rows:
                 count += 1
-                chosen = names or _default_names(width, header)
+                column_names = names or _default_names(width, header)
                 key = name or str(count)
-                yield _sentence(path, number - len(rows), rows, chosen, word, raw, key, document)
+                yield _sentence(
+                    path, number - len(rows), rows, column_names, word, raw, key, document
+                )
                 rows, raw, name = [], None, None
             continue
         if not rows and _is_comment(line, separator):
@@ -121,7 +123,7 @@ def read_columns(
             raise at(
                 path,
                 number,
-                f"{max(width, 2)} columns separated by {by} expected, got {len(row)}: {line[:60]!r}. "
+                f"{max(width, 2)} columns separated by {by} expected, got {len(row)}: {quoted(line)}. "
                 f"If the columns are others, name them, e.g. columns='word,tag', separator='\\t'.",
             )
         rows.append(row)
@@ -133,7 +135,9 @@ def _split_names(columns: Sequence[str] | str | None) -> list[str] | None:
     names = [c.strip() for c in columns or ()]
     repeated = next((n for i, n in enumerate(names) if n != "_" and n in names[:i]), None)
     if repeated:
-        raise CorpusError(f"columns: the name {repeated!r} is given twice; use _ to pass over one.")
+        raise CorpusError(
+            f"columns: the name {quoted(repeated)} is given twice; use _ to pass over one."
+        )
     return names or None
 
 
@@ -157,7 +161,9 @@ def _sentence(
     if word is None:
         word = next((n for n in names if n in _WORD_NAMES), 0)
     if isinstance(word, str) and word not in names:
-        raise CorpusError(f"{path}: no column {word!r} for the word; columns: {', '.join(names)}.")
+        raise CorpusError(
+            f"{path}: no column {quoted(word)} for the word; columns: {', '.join(names)}."
+        )
     position = names.index(word) if isinstance(word, str) else word
     if not -len(names) <= position < len(names):
         raise CorpusError(f"{path}: word={position} is outside of the {len(names)} columns.")

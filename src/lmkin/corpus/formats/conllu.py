@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ...errors import CorpusError, did_you_mean
-from ..reading import Head, at, corpus_format, read_lines
+from ...core import CorpusError, did_you_mean, quoted
+from ..reader import Head, at, corpus_format, read_lines
 from ..sentence import Sentence, Span
 from ..spans import join_words, locate
 
@@ -58,7 +58,9 @@ def read_conllu(
     ``text="forms"`` always rebuilds it from the forms and ``SpaceAfter=No``.
     """
     if text not in ("comment", "forms"):
-        raise CorpusError(f"Unknown text={text!r}. {did_you_mean(text, ['comment', 'forms'])}")
+        raise CorpusError(
+            f"Unknown text={quoted(text)}. {did_you_mean(text, ['comment', 'forms'])}"
+        )
     sentences: list[Sentence] = []
     document: str | None = None
     block: _Block | None = None
@@ -95,7 +97,7 @@ def _add_row(path: Path, number: int, line: str, block: _Block) -> None:
         raise at(
             path,
             number,
-            f"a CoNLL-U line has 10 columns separated by tabs, this one has {len(row)}: {line[:60]!r}. "
+            f"a CoNLL-U line has 10 columns separated by tabs, this one has {len(row)}: {quoted(line)}. "
             f"If it is another column format, read it with format='columns'.",
         )
     if not row[1].strip() and not _EMPTY_ID.match(row[0]):
@@ -112,14 +114,16 @@ def _add_row(path: Path, number: int, line: str, block: _Block) -> None:
         block.covered = last
     elif _WORD_ID.match(row[0]):
         if int(row[0]) != len(block.rows) + 1:
-            raise at(path, number, f"word {len(block.rows) + 1} expected, got the id {row[0]!r}.")
+            raise at(
+                path, number, f"word {len(block.rows) + 1} expected, got the id {quoted(row[0])}."
+            )
         if int(row[0]) > block.covered:
             block.surface.append(row[1])
             block.space_after.append(space_after)
         block.rows.append(row)
         block.owner.append(len(block.surface) - 1)
     elif not _EMPTY_ID.match(row[0]):
-        raise at(path, number, f"{row[0]!r} is not a CoNLL-U id (such as 3, 3-4 or 3.1).")
+        raise at(path, number, f"{quoted(row[0])} is not a CoNLL-U id (such as 3, 3-4 or 3.1).")
 
 
 def _finish(
@@ -134,7 +138,7 @@ def _finish(
         text, spans = block.text, locate(block.surface, block.text)
     if isinstance(spans, int):
         missing = (
-            f"the word {block.surface[spans]!r} (number {spans + 1}) is not where '# text' has it"
+            f"the word {quoted(block.surface[spans])} (number {spans + 1}) is not where '# text' has it"
             if spans < len(block.surface)
             else "'# text' goes on after the last word"
         )
@@ -142,7 +146,7 @@ def _finish(
             path,
             block.line,
             f"sentence {name}: {missing}. Mend the file, or rebuild the text from the words with "
-            f"text='forms' (on the command line --option text=forms).",
+            f"text='forms'.",
         )
     return Sentence(
         text=text,

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...errors import CorpusError, did_you_mean
-from ..reading import Head, at, corpus_format, read_text, split_lines, suffix_of
+from ...core import CorpusError, did_you_mean, quoted
+from ..reader import Head, at, corpus_format, read_text, split_lines, suffix_of
 from ..sentence import Sentence
 from ..spans import split_words
 
@@ -109,21 +109,21 @@ def sentences_from_rows(
     words: str = "whitespace",
 ) -> Iterator[Sentence]:
     """Sentences of numbered rows (columns by name and position), by the columns asked for or known."""
-    chosen: dict[str, Column | None] | None = None
+    columns: dict[str, Column | None] | None = None
     for number, row in rows:
-        chosen = chosen or _choose(path, list(row), asked)
+        columns = columns or _choose(path, list(row), asked)
         cell = partial(_cell, path, number, row)
-        text, second = cell(chosen["text"]), cell(chosen["text_b"])
-        if text is None or (second is None and chosen["text_b"] is not None):
-            lacking = chosen["text"] if text is None else chosen["text_b"]
-            raise at(path, number, f"there is nothing in the column {lacking!r}.")
-        score = cell(chosen["score"])
+        text, second = cell(columns["text"]), cell(columns["text_b"])
+        if text is None or (second is None and columns["text_b"] is not None):
+            lacking = columns["text"] if text is None else columns["text_b"]
+            raise at(path, number, f"there is nothing in the column {quoted(lacking)}.")
+        score = cell(columns["score"])
         yield Sentence(
             text,
             split_words(text, words),
-            id=cell(chosen["id"]) or str(number),
+            id=cell(columns["id"]) or str(number),
             text_b=second,
-            label=_number(path, number, score) if score else cell(chosen["label"]) or None,
+            label=_number(path, number, score) if score else cell(columns["label"]) or None,
         )
 
 
@@ -142,11 +142,11 @@ def _choose(
     if text is None:
         raise CorpusError(
             f"{path}: no column is known to hold the sentence. Say which, by name or position from 0, e.g. "
-            f"text='sentence' or text=3 (on the command line --option text=3). "
+            f"text='sentence' or text=3. "
             f"Columns: {', '.join(str(c) for c in columns)}."
         )
     if label is not None and score is not None:
-        raise CorpusError(f"{path}: give label={label!r} or score={score!r}, not both.")
+        raise CorpusError(f"{path}: give label={quoted(label)} or score={quoted(score)}, not both.")
     if label is None and score is None:
         label = next((lower[n] for n in LABELS if n in lower), None)
         if label is None:
@@ -161,10 +161,10 @@ def _cell(path: Path, number: int, row: Row, column: Column | None) -> str | Non
         return None
     if column not in row:
         names = [str(c) for c in row]
-        raise at(path, number, f"no column {column!r}. {did_you_mean(str(column), names)}")
+        raise at(path, number, f"no column {quoted(column)}. {did_you_mean(str(column), names)}")
     value = row[column]
     if isinstance(value, list | dict):
-        raise at(path, number, f"the column {column!r} holds no text but {str(value)[:60]!r}.")
+        raise at(path, number, f"the column {quoted(column)} holds no text but {quoted(value)}.")
     return None if value is None else str(value)
 
 
@@ -174,7 +174,7 @@ def _number(path: Path, number: int, value: str) -> float:
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise at(path, number, f"the score {value!r} is not a number.")
+        raise at(path, number, f"the score {quoted(value)} is not a number.")
     return score
 
 
@@ -192,9 +192,9 @@ def _json_rows(path: Path, lines: list[str]) -> Iterator[tuple[int, Row]]:
         try:
             row = json.loads(line)
         except json.JSONDecodeError as error:
-            raise at(path, number, f"not JSON ({error.msg}): {line[:60]!r}.") from None
+            raise at(path, number, f"not JSON ({error.msg}): {quoted(line)}.") from None
         if not isinstance(row, dict):
-            raise at(path, number, f"one JSON object a line expected, got {line[:60]!r}.")
+            raise at(path, number, f"one JSON object a line expected, got {quoted(line)}.")
         rows.append((number, row))
     columns = list(dict.fromkeys(name for _, row in rows for name in row))
     for number, row in rows:
@@ -228,7 +228,7 @@ def _tsv_cells(lines: list[str], separator: str) -> Iterator[tuple[int, list[str
 
 def _csv_cells(path: Path, content: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     if len(separator) != 1:
-        raise CorpusError(f"{path}: CSV wants one character as separator, got {separator!r}.")
+        raise CorpusError(f"{path}: CSV wants one character as separator, got {quoted(separator)}.")
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
     number = 1
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from ..reading import Head, corpus_format, read_lines
+from ..reader import Head, corpus_format, read_lines
 from ..sentence import Sentence
 from ..spans import split_words
 

@@ -1,11 +1,13 @@
-"""A small parallel corpus in three languages, made by a grammar, as CoNLL-U files.
+"""The sample: a small parallel corpus in three languages, as CoNLL-U files.
 
-Run ``python -m lmkin.corpus.sample`` to make the files anew; they come out the same.
+``tools/sample_corpus`` in the repository generates the files; they are shipped, the grammar that makes them is not.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from ...core import CorpusError, did_you_mean, quoted
 
 LANGUAGES: dict[str, str] = {
     "en": "English (subject-verb-object, PTB tags)",
@@ -15,7 +17,9 @@ LANGUAGES: dict[str, str] = {
 
 
 def path(language: str) -> Path:
-    """The CoNLL-U file of a language."""
+    """Return the CoNLL-U file of a language. Raise if the sample has no such language."""
     if language not in LANGUAGES:
-        raise ValueError(f"no sample in {language!r}; there is {', '.join(LANGUAGES)}")
+        raise CorpusError(
+            f"The sample corpus has no language {quoted(language)}. {did_you_mean(language, LANGUAGES)}"
+        )
     return Path(__file__).parent / f"{language}.conllu"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...errors import MeasureError
+from ...core import MeasureError
 from ..options import check_value
 from ..pair import Pair
 from ..registry import measure

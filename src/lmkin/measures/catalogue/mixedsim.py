@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import MeasureError
-from ..averaging import mean_of_top
+from ...core import Convention, MeasureError
+from ..averages import mean_of_top
 from ..pair import Pair
 from ..registry import measure
 
@@ -29,7 +29,7 @@ def mixedsim(
     ridge: float = 0.0,
     tolerance: float | None = None,
     top_k: int | None = None,
-    released: bool = False,
+    convention: Convention = "paper",
 ) -> float:
     r"""Mean over neurons k of X of ‖prediction‖ / ‖X_k‖, by least squares from all of Y.
 
@@ -37,14 +37,16 @@ def mixedsim(
     that know nothing of each other reach about √(d/n). On other units (``held_out``) it is the correlation of
     prediction and neuron there.
 
-    ``ridge`` is added to Syy, as a share of its mean eigenvalue. ``tolerance``: directions of Y with a smaller share
-    of the largest (standardized) variance are left out. ``released``: no tolerance beyond rounding in float64. Constant
-    neurons of X take no part in the mean. Invariant to any invertible linear map of Y while ``ridge`` is 0.
+    ``ridge`` is added to Syy, as a fraction of its mean eigenvalue. ``tolerance``: directions of Y with a smaller
+    fraction of the largest (standardized) variance are left out. ``convention="released"``: no tolerance beyond
+    rounding in float64. Constant neurons of X take no part in the mean. Invariant to any invertible
+    linear map of Y while ``ridge`` is 0.
     """
     if ridge < 0:
-        raise MeasureError(f"ridge is a share of the mean eigenvalue, 0 or more; got {ridge}.")
+        raise MeasureError(f"ridge is a fraction of the mean eigenvalue, 0 or more; got {ridge}.")
     if tolerance is not None and not 0 <= tolerance < 1:
-        raise MeasureError(f"tolerance is a share of the largest variance; got {tolerance}.")
+        raise MeasureError(f"tolerance is a fraction of the largest variance; got {tolerance}.")
+    released = convention == "released"
     xp, alive = pair.xp, pair.x.alive
     # Without ridge the units of y do not matter to a fit of full rank, unless they are so far apart that digits are
     # lost. A tolerance is of standardized neurons, and so is the smallest of many fits that are as good, which other

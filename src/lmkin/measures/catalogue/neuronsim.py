@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..averaging import mean_of_top
+from ..averages import mean_of_top
 from ..pair import Pair
 from ..registry import Scored, measure
 
@@ -22,7 +22,7 @@ _REFERENCE = (
     symmetric=False,
     range=(0.0, 1.0),
     invariances=("shift", "neuron-scale", "sign", "permutation"),
-    details=("match",),
+    details=("match", "match_r"),
     cost="d² a pair",
     reference=_REFERENCE,
 )
@@ -32,7 +32,8 @@ def neuronsim(pair: Pair, *, top_k: int | None = None) -> Scored:
     .. math:: \frac{1}{d_x} \sum_k \max_{k'} |r(X_{\cdot k}, Y_{\cdot k'})|
 
     A constant neuron of X takes no part in the mean; one of Y matches nothing. ``top_k``: the mean of the k best only.
-    Also tells which neuron of Y matched each of X (-1 for a constant one).
+    Also tells which neuron of Y matched each of X (``match``; -1 for a constant one), and the absolute correlation
+    of the two (``match_r``; NaN for a constant one).
     """
     xp = pair.xp
     best, alive = pair.best_matches(), pair.x.alive
@@ -41,8 +42,11 @@ def neuronsim(pair: Pair, *, top_k: int | None = None) -> Scored:
         R = pair.absolute_correlations()
         # Of neurons that match alike but for rounding (duplicates), the first.
         rounding = 8 * float(xp.finfo(R.dtype).eps)
-        found = xp.argmax(xp.astype(best[:, None] - rounding <= R, xp.int8), axis=1)
-        return xp.where(alive, found, -xp.ones_like(found))
+        partners = xp.argmax(xp.astype(best[:, None] - rounding <= R, xp.int8), axis=1)
+        return xp.where(alive, partners, -xp.ones_like(partners))
+
+    def match_r() -> Any:
+        return xp.where(alive, best, xp.full_like(best, float("nan")))
 
     some = best if pair.x.n_alive == pair.x.d else best[alive]
-    return Scored(mean_of_top(xp, some, top_k), {"match": match})
+    return Scored(mean_of_top(xp, some, top_k), {"match": match, "match_r": match_r})

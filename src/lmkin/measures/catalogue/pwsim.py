@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..averaging import check_top
+from ...core import Convention
+from ..averages import check_top
 from ..canonical import canonical, on_test_units
 from ..pair import Pair
 from ..registry import measure
@@ -25,19 +26,24 @@ from ..registry import measure
     reference="Morcos et al. 2018, Insights on representational similarity with CCA",
 )
 def pwsim(
-    pair: Pair, *, variance: float = 0.99, top_k: int | None = None, released: bool = False
+    pair: Pair,
+    *,
+    variance: float = 0.99,
+    top_k: int | None = None,
+    convention: Convention = "paper",
 ) -> float:
-    r"""Canonical correlations, weighted by the share of X that their directions carry.
+    r"""Canonical correlations, weighted by the fraction of X that their directions carry.
 
     .. math:: \sum_i a_i \rho_i \Big/ \sum_i a_i, \qquad a_i = \sum_j |H_i^\top X_j|, \quad H = X'U
 
-    ``released``: canonical correlations of z-scored columns, with weights from the columns as they are. ``top_k``:
-    the k largest correlations only. On other units (``held_out``): the correlations there, with the weights of the fit.
+    ``convention="released"``: canonical correlations of z-scored columns, with weights from the columns as they are.
+    ``top_k``: the k largest correlations only. On other units (``held_out``): the correlations there, with the weights
+    of the fit.
     """
     check_top(top_k)
     xp = pair.xp
-    fit = canonical(pair, variance=variance, released=released)
-    A = _loads(pair, fit.standardized, released)[: fit.left.shape[0], :]
+    fit = canonical(pair, variance=variance, released=convention == "released")
+    A = _loads(pair, fit.standardized, convention == "released")[: fit.left.shape[0], :]
     loads = xp.abs(xp.matmul(xp.astype(fit.left.T, A.dtype), A))
     weights = xp.sum(xp.astype(loads, xp.float64), axis=1)[:top_k]
     rho = (fit.rho if pair.test is None else on_test_units(pair, fit))[:top_k]

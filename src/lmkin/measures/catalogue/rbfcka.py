@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...errors import MeasureError
+from ...core import MeasureError
 from ..from_rows import RowPair, RowSide
 from ..options import check_value
 from ..registry import measure

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ...errors import ModelError, near_files
+from ...core import QUOTED_PATH, ModelError, near_files, quoted
 from ..base import LanguageModel
-from ..loading import LoadOptions, model_source
+from ..loader import LoadOptions, model_source
 
 
 @model_source(
@@ -44,4 +44,19 @@ def check_folder(spec: str) -> None:
                 f"It holds: {', '.join(sorted(p.name for p in path.iterdir())[:8]) or 'nothing'}."
             )
     elif spec.startswith((".", "/", "~")) or spec.count("/") > 1 or not spec:
-        raise ModelError(f"There is no model folder {spec!r}.{near_files(path)}")
+        raise ModelError(f"There is no model folder {quoted(spec, QUOTED_PATH)}.{near_files(path)}")
+
+
+def check_tokenizer(spec: str) -> None:
+    """Raise if a path holds no tokenizer, before the hub is asked about it."""
+    path = Path(spec).expanduser()
+    if path.is_file():
+        raise ModelError(
+            f"{spec} is a file. A tokenizer is the folder that its files lie in, or a name on the hub."
+        )
+    if not path.is_dir() and (
+        spec.startswith((".", "/", "~")) or spec.count("/") > 1 or not spec.strip()
+    ):
+        raise ModelError(
+            f"There is no tokenizer folder {quoted(spec, QUOTED_PATH)}.{near_files(path)}"
+        )

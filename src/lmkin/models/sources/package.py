@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from ...errors import ModelError
+from ...core import ModelError, quoted
 from ..base import LanguageModel
-from ..loading import LoadOptions, model_source
+from ..loader import LoadOptions, model_source
 
 _PREFIX = "package:"
 
@@ -18,17 +18,17 @@ def resolve_package(spec: str) -> str:
         return spec
     package, _, folder = spec.removeprefix(_PREFIX).partition("/")
     try:
-        found = importlib.util.find_spec(package)
+        module_spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
-        found = None
-    if found is None or not found.submodule_search_locations:
+        module_spec = None
+    if module_spec is None or not module_spec.submodule_search_locations:
         pip_name = package.replace("_", "-")
         raise ModelError(
-            f"The Python package {package!r} is not installed here: pip install {pip_name}."
+            f"The Python package {quoted(package)} is not installed here: pip install {pip_name}."
         )
-    path = Path(found.submodule_search_locations[0]) / folder
+    path = Path(module_spec.submodule_search_locations[0]) / folder
     if not path.is_dir():
-        raise ModelError(f"The Python package {package!r} has no folder {folder!r}.")
+        raise ModelError(f"The Python package {quoted(package)} has no folder {quoted(folder)}.")
     return str(path)
 
 

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ...core import ModelError, quoted
 from ...corpus import Corpus, Sentence, Units
-from ...errors import ModelError
-from ..base import FloatArray, IntArray, LanguageModel, Losses, Reading, Window
-from ..loading import LoadOptions, model_source
+from ..base import AlignedCorpus, FloatArray, IntArray, LanguageModel, Losses, Window
+from ..loader import LoadOptions, model_source
 from ..rule import UnitRule
 
 AS_STORED = "as stored"
@@ -45,7 +45,7 @@ class PrecomputedModel(LanguageModel):
         self.widths = store.widths
         self._requests: list[tuple[list[str], int]] = []
 
-    def read(self, corpus: Corpus, rule: UnitRule) -> Reading:
+    def read(self, corpus: Corpus, rule: UnitRule) -> AlignedCorpus:
         """Find every sentence of the corpus in the file."""
         if rule.kind != "word":
             raise ModelError(
@@ -55,12 +55,12 @@ class PrecomputedModel(LanguageModel):
         seen: Counter[tuple[str, ...]] = Counter()
         rows: list[tuple[int, int, int, int]] = []
         windows: list[Window] = []
-        losses = Losses()
+        losses = Losses(counts_unknown=False)
         self._requests = []
         for number, sentence in enumerate(corpus):
             words, kept = self._look_up(sentence)
             for index in set(range(len(sentence))) - set(kept):
-                losses.add(NOT_STORED, f"{sentence.words[index]!r} in {sentence.id}")
+                losses.add(NOT_STORED, f"{quoted(sentence.words[index])} in {sentence.id}")
             if not kept:
                 continue
             own = np.arange(len(kept), dtype=np.int32)
@@ -72,16 +72,25 @@ class PrecomputedModel(LanguageModel):
             seen[tuple(words)] += 1
         if not rows:
             raise ModelError(
-                f"No sentence of {corpus.name!r} is in {self.path}. Its first sentence is "
-                f"{' '.join(self.store.sentences[0])[:60]!r}, the corpus begins with "
-                f"{' '.join(corpus[0].words)[:60]!r}: the words must be the same."
+                f"No sentence of {quoted(corpus.name)} is in {self.path}. Its first sentence is "
+                f"{quoted(' '.join(self.store.sentences[0]))}, the corpus begins with "
+                f"{quoted(' '.join(corpus[0].words))}: the words must be the same."
             )
         # How these vectors came about was decided when they were written, not by the rule given now.
         stored = replace(
             rule, pooling=AS_STORED, first_token=AS_STORED, special_tokens=AS_STORED, long=AS_STORED
         )
+        self._count_unknown(losses, len(rows))
         units = Units.from_rows(corpus, "word", rows)
-        return Reading(units, windows, losses, stored, corpus.n_words)
+        return AlignedCorpus(units, windows, losses, stored, corpus.n_words)
+
+    def _count_unknown(self, losses: Losses, rows: int) -> None:
+        """Take over the counts of a store that is read as a whole; those of a part of it are not known."""
+        counts: dict[str, int] | None = getattr(self.store, "unknown", None)
+        if counts is not None and counts["units"] == rows:
+            losses.counts_unknown = True
+            losses.unknown = counts["with_unknown_token"]
+            losses.only_unknown = counts["only_unknown_tokens"]
 
     def _look_up(self, sentence: Sentence) -> tuple[list[str], list[int]]:
         """The sentence as the file writes it, and which of its words have vectors."""
@@ -93,7 +102,7 @@ class PrecomputedModel(LanguageModel):
             if max(kept, default=0) >= len(sentence):
                 raise ModelError(
                     f"{self.path} has {max(kept) + 1} vectors for the {len(sentence)} words of sentence "
-                    f"{sentence.id!r} ({sentence.text[:60]!r}). It was written with another tokenization, "
+                    f"{quoted(sentence.id)} ({quoted(sentence.text)}). It was written with another tokenization, "
                     f"or is damaged."
                 )
             return words, kept
@@ -142,6 +151,11 @@ def _is_store(path: Path) -> bool:
 def load_precomputed(spec: str, options: LoadOptions) -> LanguageModel:
     """Open a file of activations as if it were a model."""
     path = Path(spec)
+    if options.tokenizer is not None:
+        raise ModelError(
+            f"{spec} holds vectors that were computed before: no tokenizer can change them. Leave out tokenizer=…, "
+            f"or give the model itself."
+        )
     if _is_store(path):
         # The one look to the right in this room: a store is opened by the room that wrote it.
         from ...activations import open_activations

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..base import LanguageModel
-from ..loading import LoadOptions, model_source
-from .huggingface import check_folder, display_name
+from ..loader import LoadOptions, model_source
+from .huggingface import check_folder, check_tokenizer, display_name
 from .package import package_name, resolve_package
 
 _PREFIX = "untrained:"
@@ -19,6 +19,13 @@ def split_seed(spec: str) -> tuple[str, int]:
     inner = spec.removeprefix(_PREFIX)
     base, at, seed = inner.rpartition("@")
     return (base, int(seed)) if at and seed.isdigit() else (inner, 0)
+
+
+def tokenizer_location(spec: str) -> str:
+    """The folder or hub name behind the specification of a tokenizer; that of a twin is its model's."""
+    location = resolve_package(split_seed(spec)[0] if spec.startswith(_PREFIX) else spec)
+    check_tokenizer(location)
+    return location
 
 
 @model_source(

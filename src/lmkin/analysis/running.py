@@ -1,0 +1,52 @@
+"""`Running`: how an analysis is run, whatever its kind."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from ..core import check_choices, option, parse_memory
+
+RUN = "Run"
+
+
+@dataclass(frozen=True)
+class Running:
+    """Memory, threads, and the seed."""
+
+    memory: str | int | None = option(
+        None,
+        "Budget for the whole process, such as 8GB; a run that cannot keep it is refused. Default: what is free.",
+        RUN,
+    )
+    threads: int | None = option(
+        None,
+        "CPU threads. Default: as many as there are free cores.",
+        RUN,
+        least=1,
+        numbers=False,
+    )
+    seed: int = option(0, "For everything that is drawn at random.", RUN, least=0)
+    progress: bool | None = None
+    """Show progress bars; None: where there is a terminal or a notebook."""
+
+    def check(self) -> None:
+        """Raise if a value cannot be meant."""
+        check_choices(self)
+        parse_memory(self.memory)
+
+    def limit_threads(self) -> None:
+        """Use so many threads for models and for products, from now on; all that are free, if none are given."""
+        if self.threads is None:
+            return
+        os.environ["OMP_NUM_THREADS"] = str(self.threads)
+        import torch
+        from threadpoolctl import threadpool_limits
+
+        torch.set_num_threads(self.threads)
+        threadpool_limits(self.threads)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What numbers may depend on, as plain data."""
+        return {"memory": self.memory, "seed": self.seed}

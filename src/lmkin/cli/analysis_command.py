@@ -1,0 +1,142 @@
+"""The one runner of all analyses: a command is made of an analysis, its options and how models are read and run."""
+
+from __future__ import annotations
+
+import inspect
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from ..analysis import Analysis, Running, Source
+from ..core import LmkinError, format_seconds
+from ..models import Loading, Reading
+from .flags import (
+    AS_JSON,
+    DRY_RUN,
+    FORMAT_OPTIONS,
+    VERBOSE,
+    name_value_pairs,
+    parameters,
+    plain_parameter,
+    typer_command,
+    values_of,
+)
+from .interruption import will_write
+from .measures import LOAD, load_files
+from .output import busy, print_json, print_table, say, say_warning, set_verbosity
+
+_MODELS = "Hugging Face names or folders, untrained:SPEC[@seed], package:PACKAGE/FOLDER, files of activations"
+_STORED = "; or, without --corpus, folders that lmkin extract wrote, or files of moments"
+
+
+def analysis_command(analysis: Analysis[Any]) -> Callable[..., None]:
+    """The typer command of an analysis."""
+    doc = f"{analysis.summary}\n\n{analysis.description}"
+    return typer_command(partial(run_command, analysis), _parameters(analysis), doc)
+
+
+def _parameters(analysis: Analysis[Any]) -> list[inspect.Parameter]:
+    reading = {name: getattr(analysis.reading, name) for name in Reading.__dataclass_fields__}
+    help_of_models = _MODELS + (_STORED if analysis.stored else "") + "."
+    corpus = "A corpus file or folder, or sample[:LANGUAGE] for the one built in."
+    run: dict[str, Any] = {"rich_help_panel": "Run"}
+    return [
+        plain_parameter("models", list[str], typer.Argument(metavar="MODEL...", help=help_of_models), ...),
+        plain_parameter("corpus", str | None, typer.Option("--corpus", "-c", help=corpus, rich_help_panel="Corpus")),
+        plain_parameter(
+            "out", Path | None, typer.Option("--out", "-o", help="Folder for results, charts and report.html.")
+        ),
+        *parameters(analysis.Options, "options"),
+        *parameters(Source, "source"),
+        FORMAT_OPTIONS,
+        *parameters(Reading, "reading", without=analysis.unread, defaults=reading),
+        *parameters(Loading, "loading"),
+        *parameters(Running, "running"),
+        LOAD,
+        plain_parameter(
+            "no_charts", bool, typer.Option("--no-charts", help="Do not write every chart as PNG and SVG.", **run),
+            False,
+        ),
+        plain_parameter(
+            "overwrite", bool, typer.Option("--overwrite", help="Replace the results of another run in DIR.", **run),
+            False,
+        ),
+        DRY_RUN,
+        AS_JSON,
+        VERBOSE,
+    ]  # fmt: skip
+
+
+def run_command(analysis: Analysis[Any], given: dict[str, Any]) -> None:
+    """Check, open, plan, run, write, and say what came out."""
+    set_verbosity(given["verbose"])
+    out, begun = given["out"], time.perf_counter()
+    if out is None and not given["dry_run"]:
+        raise LmkinError("Where to? Give a folder with -o DIR, or --dry-run to see what it takes.")
+    load_files(given["load"])
+    options = analysis.Options(**values_of(analysis.Options, "options", given))
+    running = Running(**values_of(Running, "running", given))
+    source = Source(
+        given["models"],
+        given["corpus"],
+        **values_of(Source, "source", given),
+        format_options=name_value_pairs(given["format_options"]),
+        reading=replace(analysis.reading, **values_of(Reading, "reading", given)),
+        loading=Loading(**values_of(Loading, "loading", given)),
+        attention=analysis.attention,
+    )
+    if given["dry_run"]:
+        _say_plan(analysis, source, options, running, as_json=given["as_json"])
+        return
+    from ..report import run_to_folder
+
+    will_write(out)
+    result, report = run_to_folder(
+        analysis, source, options, running, out,
+        charts=not given["no_charts"], overwrite=given["overwrite"],
+        command=shlex.join(["lmkin", *(sys.argv[1:] or [analysis.name])]),
+    )  # fmt: skip
+    seconds = time.perf_counter() - begun
+    if given["as_json"]:
+        about = {"alerts": [a.to_dict() for a in result.alerts], "findings": result.findings()}
+        data = _with_paths(result.data(), out)
+        print_json({**data, **about, "report": str(report), "seconds": round(seconds, 1)})
+        return
+    for table in result.tables():
+        print_table(table.to_rich())
+    for sentence in result.findings():
+        say(sentence)
+    for alert in result.alerts:
+        say_warning(str(alert))
+    say(f"Written to {out} in {format_seconds(seconds)}; open {report} in a browser.")
+
+
+def _with_paths(data: Any, out: Path) -> Any:
+    """The same, with the files of a result's folder as paths that can be opened from here."""
+    if isinstance(data, list):
+        return [_with_paths(item, out) for item in data]
+    if not isinstance(data, dict):
+        return data
+    return {k: str(out / v) if k == "file" else _with_paths(v, out) for k, v in data.items()}
+
+
+def _say_plan(
+    analysis: Analysis[Any], source: Source, options: Any, running: Running, *, as_json: bool
+) -> None:
+    """What a run would take, for people or for machines."""
+    analysis.check_run(source, options, running)
+    running.limit_threads()
+    with busy("Loading, tokenizing, and timing a few batches …"):
+        plan = analysis.plan(source, options, running)
+    if as_json:
+        print_json(plan.to_dict())
+        return
+    for line in ("Nothing is computed.", *plan.lines()):
+        say(line)

@@ -1,0 +1,158 @@
+"""The foundation: what every room needs and no room owns."""
+
+from .alerts import Alert, AlertKind, alerts_of, as_data, unique_alerts
+from .arguments import check_intervals, check_seed, is_whole, refuse_unused
+from .arrays import Scratch, as_double, as_rows, is_double, numpy_device, to_numpy
+from .constant_neurons import ROUNDING, varies
+from .disk import require_disk
+from .errors import (
+    ActivationsError,
+    CorpusError,
+    LmkinError,
+    LmkinWarning,
+    MeasureError,
+    ModelError,
+    MomentsError,
+    did_you_mean,
+    listed_names,
+    near_files,
+)
+from .files.atomic import replacing
+from .files.fingerprint import fingerprint
+from .files.lock import FolderLock
+from .files.paths import as_path
+from .files.tensors import load_tensors, save_tensors
+from .folds import PARTS, IntArray, blocks_at, blocks_of_owners, check_parts, parts_of_rows, runs
+from .interruption import end_interrupted, interrupted, watched_interrupts
+from .jit import compiled, machine_code
+from .layer_ids import (
+    PANEL,
+    LayerId,
+    Layout,
+    as_layer_id,
+    choose_layers,
+    named_blocks,
+    unique_names,
+)
+from .memory import (
+    LIBRARIES,
+    Budget,
+    budget,
+    human_bytes,
+    parse_memory,
+    release_memory,
+    require_memory,
+)
+from .options import (
+    About,
+    Convention,
+    OptionField,
+    Precision,
+    check_choices,
+    from_mapping,
+    key_of,
+    option,
+    option_fields,
+    to_mapping,
+)
+from .parallel import Run, one_core, worker_count, workers
+from .plan import Plan, Step, format_seconds
+from .progress import progress_bar
+from .quotation import QUOTED_PATH, quoted
+from .ridge import GRID, Ridge, parse_ridge
+from .slugs import slugs
+from .splits import SHARES, SPLITS, Split, by_shares, make_split
+from .version import __version__
+
+__all__ = [
+    "GRID",
+    "LIBRARIES",
+    "PANEL",
+    "PARTS",
+    "QUOTED_PATH",
+    "ROUNDING",
+    "SHARES",
+    "SPLITS",
+    "About",
+    "ActivationsError",
+    "Alert",
+    "AlertKind",
+    "Budget",
+    "Convention",
+    "CorpusError",
+    "FolderLock",
+    "IntArray",
+    "LayerId",
+    "Layout",
+    "LmkinError",
+    "LmkinWarning",
+    "MeasureError",
+    "ModelError",
+    "MomentsError",
+    "OptionField",
+    "Plan",
+    "Precision",
+    "Ridge",
+    "Run",
+    "Scratch",
+    "Split",
+    "Step",
+    "__version__",
+    "alerts_of",
+    "as_data",
+    "as_double",
+    "as_layer_id",
+    "as_path",
+    "as_rows",
+    "blocks_at",
+    "blocks_of_owners",
+    "budget",
+    "by_shares",
+    "check_choices",
+    "check_intervals",
+    "check_parts",
+    "check_seed",
+    "choose_layers",
+    "compiled",
+    "did_you_mean",
+    "end_interrupted",
+    "fingerprint",
+    "format_seconds",
+    "from_mapping",
+    "human_bytes",
+    "interrupted",
+    "is_double",
+    "is_whole",
+    "key_of",
+    "listed_names",
+    "load_tensors",
+    "machine_code",
+    "make_split",
+    "named_blocks",
+    "near_files",
+    "numpy_device",
+    "one_core",
+    "option",
+    "option_fields",
+    "parse_memory",
+    "parse_ridge",
+    "parts_of_rows",
+    "progress_bar",
+    "quoted",
+    "refuse_unused",
+    "release_memory",
+    "replacing",
+    "require_disk",
+    "require_memory",
+    "runs",
+    "save_tensors",
+    "slugs",
+    "to_mapping",
+    "to_numpy",
+    "unique_alerts",
+    "unique_names",
+    "varies",
+    "watched_interrupts",
+    "worker_count",
+    "workers",
+]

@@ -1,0 +1,126 @@
+"""A folder with everything that a result says: numbers for programs, tables, charts and the report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ..analysis import Analysis, Running, Source
+from ..core import LmkinError, as_path, fingerprint, progress_bar, release_memory
+from ..results import Files, FolderManifest, Result, save_folder
+from ..rows import Workspace
+from .charts import save_picture, unchecked
+from .combined import write_report
+from .kinds import result_charts
+from .page import Chapter
+
+REPORT = "report.html"
+UNFINISHED = "unfinished"
+
+
+def run_to_folder(
+    analysis: Analysis[Any],
+    source: Source,
+    options: Any,
+    running: Running,
+    out: str | Path,
+    *,
+    charts: bool = True,
+    overwrite: bool = False,
+    command: str = "",
+) -> tuple[Result, Path]:
+    """Run an analysis into a folder; the result, and the path of the report.
+
+    Everything is checked before anything is loaded; a folder that holds the results of another run is refused. What is
+    finished is kept in ``unfinished``: the same call goes on after a kill.
+    """
+    analysis.check_run(source, options, running)
+    folder = as_path(out)
+    require_folder(folder)
+    running.limit_threads()
+    run = fingerprint(analysis.key(source, options, running))
+    require_same_run(folder, analysis.name, run, overwrite=overwrite)
+    work = Workspace(folder / UNFINISHED)
+    result = analysis.run(source, options, running, work)
+    result.attrs["run"] = run
+    if command:
+        result.attrs["command"] = command
+    report = write_result(result, folder, charts=charts, overwrite=True, progress=running.progress)
+    work.clear()
+    return result, report
+
+
+def write_result(
+    result: Result,
+    out: str | Path,
+    *,
+    title: str | None = None,
+    chapters: Sequence[Chapter] = (),
+    charts: bool = True,
+    overwrite: bool = False,
+    progress: bool | None = None,
+) -> Path:
+    """Write a result's files, its charts (PNG, SVG) and ``report.html`` into a folder; the path of the report.
+
+    Raise if the folder holds the results of another run, unless ``overwrite``. Files of an earlier run that this one
+    does not have are removed when all new ones are there; files that lmkin did not write are never touched.
+    """
+    folder = as_path(out)
+    require_folder(folder)
+    run = result.attrs.get("run")
+    require_same_run(folder, result.kind, run, overwrite=overwrite)
+    release_memory()  # what the analysis took is free: charts need it
+    files: Files = dict(result.files())
+    files[REPORT] = lambda path: _write_page(result, path, title, chapters)
+    with unchecked():
+        drawn = result_charts(result) if charts else {}
+        with progress_bar("charts", len(drawn), "charts", show=progress) as advance:
+            for name, draw in drawn.items():
+                files[f"charts/{name}.svg"] = partial(_save_chart, draw)
+                files[f"charts/{name}.png"] = partial(_save_chart, draw, advance=advance)
+            save_folder(result.kind, files, folder, run=run)
+    return folder / REPORT
+
+
+def _write_page(result: Result, path: Path, title: str | None, chapters: Sequence[Chapter]) -> None:
+    write_report(result, out=path, title=title, chapters=chapters)
+
+
+def _save_chart(
+    draw: Callable[[], Any], path: Path, advance: Callable[[int], None] | None = None
+) -> None:
+    save_picture(draw(), path)
+    if advance is not None:
+        advance(1)
+
+
+def require_folder(folder: Path) -> None:
+    """Make the folder. Raise if results cannot be written there."""
+    if folder.exists() and not folder.is_dir():
+        raise LmkinError(f"{folder} is a file; give the name of a folder (out=…).")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LmkinError(
+            f"Cannot make the folder {folder}: {error.strerror}. Give another one (out=…)."
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise LmkinError(f"Cannot write to {folder}: no permission. Give another folder (out=…).")
+
+
+def require_same_run(folder: Path, kind: str, run: str | None, *, overwrite: bool) -> None:
+    """Raise if the folder holds the results of another run, unless those may be replaced."""
+    if overwrite:
+        return
+    before = FolderManifest.load(folder)
+    if before is None or (run and (before.kind, before.run) == (kind, run)):
+        return
+    other = before.kind != kind
+    what = f"a run of another kind ({before.kind})" if other else "another run"
+    raise LmkinError(
+        f"{folder} holds the results of {what}: with other models, words or options. Give another folder (out=…), or "
+        f"replace them with overwrite=True."
+    )

@@ -1,0 +1,110 @@
+"""`Workspace`: unfinished work on disk, so that a run that is killed goes on where it stopped."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..core import LmkinError, fingerprint
+
+_log = logging.getLogger("lmkin")
+Value = TypeVar("Value")
+_NAME = r"[a-z0-9_-]+\.[0-9a-f]{32}\.[a-z]+"
+_OWN = re.compile(_NAME)
+_HALF_WRITTEN = re.compile(rf"\.{_NAME}\.[0-9a-z]+\.tmp|\.tmp\w{{6}}")
+"""What a kill leaves behind: a temporary name of ours, or of the safetensors library."""
+
+
+class Workspace:
+    """A folder with a file for every finished step, under a name made of what the step depends on.
+
+    Files of another run have other names, so they are never taken for this one's; a damaged file is made again. Without
+    a folder nothing is kept.
+
+    Parameters
+    ----------
+    folder
+        Where finished steps are kept; None: nowhere.
+    key
+        Plain data: what the numbers of every step depend on.
+    """
+
+    def __init__(self, folder: str | Path | None = None, key: Mapping[str, Any] | None = None):
+        self.folder = None if folder is None else Path(folder)
+        self.key = dict(key or {})
+
+    @classmethod
+    def of(cls, given: str | Path | Workspace | None) -> Workspace:
+        """A workspace in a folder; one that is given as it is; None: one that keeps nothing."""
+        return given if isinstance(given, Workspace) else cls(given)
+
+    @property
+    def keeps(self) -> bool:
+        """Whether finished steps are kept."""
+        return self.folder is not None
+
+    def within(self, **key: Any) -> Workspace:
+        """The same folder, for steps that depend on more."""
+        return Workspace(self.folder, {**self.key, **key})
+
+    def path(self, name: str, ending: str = "safetensors") -> Path:
+        """Where a step is kept: its name, the fingerprint of what it depends on, and the kind of file."""
+        if self.folder is None:
+            raise ValueError("This workspace has no folder.")
+        return self.folder / f"{name}.{fingerprint([name, self.key])}.{ending}"
+
+    def load(
+        self, name: str, load: Callable[[Path], Value], ending: str = "safetensors"
+    ) -> Value | None:
+        """A finished step; None where it is not there, or damaged."""
+        if self.folder is None or not self.path(name, ending).exists():
+            return None
+        try:
+            return load(self.path(name, ending))
+        except LmkinError:
+            return None
+
+    def step(
+        self,
+        name: str,
+        compute: Callable[[], Value],
+        save: Callable[[Value, Path], None],
+        load: Callable[[Path], Value],
+        *,
+        ending: str = "safetensors",
+    ) -> Value:
+        """The value of a step: loaded if it is finished, else computed, saved and loaded.
+
+        It is always what was read back, so that a run that goes on gives the same to the last bit.
+        """
+        if self.folder is None:
+            return compute()
+        value = self.load(name, load, ending)
+        if value is not None:
+            _log.info("Going on: the step %s is there from an earlier run.", name)
+            return value
+        computed = compute()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        save(computed, self.path(name, ending))
+        return load(self.path(name, ending))
+
+    def clear(self) -> None:
+        """Remove what any run kept here, and what a kill left half-written; then the folder, if it is empty.
+
+        Files that no workspace wrote stay where they are, and so do links.
+        """
+        if self.folder is None or not self.folder.is_dir():
+            return
+        for path in self.folder.iterdir():
+            if path.is_symlink():
+                continue
+            if path.is_dir() and _OWN.fullmatch(path.name):
+                shutil.rmtree(path, ignore_errors=True)
+            elif _OWN.fullmatch(path.name) or _HALF_WRITTEN.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        if not any(self.folder.iterdir()):
+            self.folder.rmdir()

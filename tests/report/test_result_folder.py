@@ -1,0 +1,182 @@
+"""A folder with everything that a result says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import xarray as xr
+from made import similarity_of
+from synthetic import similarities
+
+import lmkin
+from lmkin.analyses.similarity import Similarity
+from lmkin.analysis import Analysis, Running, Source
+from lmkin.core import Plan, option
+from lmkin.report import Chapter, result_charts, run_to_folder, write_result
+from lmkin.results import Result, load_result
+from lmkin.rows import Workspace
+
+
+def result(models: tuple[str, ...] = ("a", "b"), run: str | None = "one") -> Result:
+    dataset = similarities(list(models), [2] * len(models), ["ckasim"], scaling=False)
+    return similarity_of(dataset.assign_attrs(run=run))
+
+
+def names(folder: Path) -> set[str]:
+    return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+
+
+def test_everything_is_written_and_listed(tmp_path: Path) -> None:
+    out = tmp_path / "new" / "out"
+    given = result()
+    path = write_result(given, out, title="mine", chapters=[Chapter("More")], progress=False)
+    assert path == out / "report.html"
+    text = path.read_text("utf-8").split("<script")[0]
+    assert "<h1>mine</h1>" in text
+    assert "<h2>More</h2>" in text
+    charts = {f"charts/{name}.{end}" for name in result_charts(given) for end in ("png", "svg")}
+    own = {"similarity.nc", "similarity.csv", "averages.csv"}
+    assert names(out) == {"lmkin.json", "report.html", *own, *charts}
+    manifest = json.loads((out / "lmkin.json").read_text("utf-8"))
+    assert set(manifest["files"]) == names(out) - {"lmkin.json"}
+    assert (manifest["kind"], manifest["run"]) == ("similarity", "one")
+    for name in charts:
+        magic = b"\x89PNG" if name.endswith("png") else b"<svg"
+        assert (out / name).read_bytes().startswith(magic)
+    xr.testing.assert_equal(load_result(out / "similarity.nc"), given.dataset)
+
+
+def test_the_same_run_again_and_another_one(tmp_path: Path) -> None:
+    write_result(result(), tmp_path, charts=False)
+    write_result(result(), tmp_path, charts=False)
+    for other in (result(run="two"), result(run="")):
+        with pytest.raises(lmkin.LmkinError, match=r"another run.*overwrite=True"):
+            write_result(other, tmp_path)
+    manifest = json.loads((tmp_path / "lmkin.json").read_text("utf-8"))
+    (tmp_path / "lmkin.json").write_text(json.dumps(manifest | {"kind": "redundancy"}), "utf-8")
+    with pytest.raises(lmkin.LmkinError, match=r"another kind \(redundancy\)"):
+        write_result(result(), tmp_path)
+    write_result(result(run="two"), tmp_path, charts=False, overwrite=True)
+    assert json.loads((tmp_path / "lmkin.json").read_text("utf-8"))["run"] == "two"
+
+
+def test_old_files_go_when_the_new_are_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "charts").mkdir()
+    for name in ("notes.txt", "charts/mine.png"):
+        (tmp_path / name).write_text("mine")
+    write_result(result(), tmp_path, progress=False)
+    before = names(tmp_path)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("lmkin.report.result_folder.write_report", fail)
+        with pytest.raises(OSError, match="disk full"):
+            write_result(result(run="two"), tmp_path, charts=False, overwrite=True)
+    assert names(tmp_path) == before
+    assert json.loads((tmp_path / "lmkin.json").read_text("utf-8"))["run"] == "one"
+    write_result(result(run="two"), tmp_path, charts=False, overwrite=True)
+    assert names(tmp_path) == {
+        "notes.txt", "charts/mine.png", "lmkin.json", "report.html", "similarity.nc", "similarity.csv", "averages.csv"
+    }  # fmt: skip
+
+
+def test_an_edited_manifest_reaches_nothing_outside(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    write_result(result(), out, charts=False)
+    outside = [tmp_path / "precious", tmp_path / "elsewhere" / "file"]
+    for path in outside:
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine")
+    (out / "linked").symlink_to(tmp_path / "elsewhere")
+    (out / "link").symlink_to(outside[0])
+    manifest = json.loads((out / "lmkin.json").read_text("utf-8"))
+    manifest["files"] += ["../precious", str(outside[0]), "linked/file", "link", 7, "gone", "."]
+    (out / "lmkin.json").write_text(json.dumps(manifest), "utf-8")
+    write_result(result(), out, charts=False)
+    assert all(path.read_text() == "mine" for path in outside)
+
+
+def test_a_damaged_manifest_says_nothing(tmp_path: Path) -> None:
+    for text in ("{", "[]", '"kind"', '{"kind": "similarity"}'):
+        (tmp_path / "lmkin.json").write_text(text)
+        with pytest.raises(lmkin.LmkinError, match="is damaged"):
+            write_result(result(), tmp_path, charts=False)
+        write_result(result(), tmp_path, charts=False, overwrite=True)
+
+
+def test_where_nothing_can_be_written(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("mine")
+    with pytest.raises(lmkin.LmkinError, match="is a file"):
+        write_result(result(), file)
+    with pytest.raises(lmkin.LmkinError, match="Cannot make the folder"):
+        write_result(result(), file / "inside")
+    assert file.read_text() == "mine"
+
+
+# -- an analysis into a folder ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    layers: int = option(2, "How many.")
+
+
+class Counting(Analysis[Asked]):
+    """Takes no time, and counts how often it was run; fails while it is told to."""
+
+    name, summary, function = "similarity", "Count.", "similarity"
+    Options = Asked
+    result = Similarity
+    runs = 0
+    failing = False
+
+    def plan(self, source: Source, options: Any, running: Running) -> Plan:
+        raise NotImplementedError
+
+    def run(self, source: Source, options: Any, running: Running, work: Workspace) -> Result:
+        self.runs += 1
+        work.folder.mkdir(parents=True, exist_ok=True)
+        if self.failing:
+            raise KeyboardInterrupt
+        return result(run=None)
+
+
+def test_an_analysis_runs_into_a_folder_and_goes_on(tmp_path: Path) -> None:
+    analysis, running = Counting(), Running(progress=False)
+    rows = np.random.default_rng(0).normal(size=(30, 3))
+
+    def run(asked: Asked, **options: Any) -> Path:
+        source = Source({"a/0": rows, "b/0": rows})
+        return run_to_folder(
+            analysis, source, asked, running, tmp_path / "out", charts=False, **options
+        )[1]
+
+    path = run(Asked(), command="lmkin similarity a b")
+    assert "lmkin similarity a b" in path.read_text("utf-8").split("<script")[0]
+    manifest = json.loads((path.parent / "lmkin.json").read_text("utf-8"))
+    assert manifest["run"]
+    run(Asked())
+    assert json.loads((path.parent / "lmkin.json").read_text("utf-8"))["run"] == manifest["run"]
+    with pytest.raises(lmkin.LmkinError, match="another run"):
+        run(Asked(layers=3))
+    assert analysis.runs == 2  # refused before anything was computed
+    before = {name: (path.parent / name).read_bytes() for name in names(path.parent)}
+    analysis.failing = True
+    with pytest.raises(KeyboardInterrupt):
+        run(Asked(layers=3), overwrite=True)
+    for name, content in before.items():
+        assert (path.parent / name).read_bytes() == content  # the old ones are whole
+    analysis.failing = False
+    run(Asked(layers=3), overwrite=True)
+    assert json.loads((path.parent / "lmkin.json").read_text("utf-8"))["run"] != manifest["run"]
+    assert not (path.parent / "unfinished").exists()
