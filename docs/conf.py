@@ -25,6 +25,9 @@ napoleon_numpy_docstring = True
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 python_display_short_literal_types = True
+maximum_signature_line_length = 100  # a long signature has a line for each keyword
 
 html_theme = "furo"
 html_title = f"lmkin {release}"
+html_static_path = ["_static"]
+html_css_files = ["lmkin.css"]

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import lmkin
-from lmkin.conformance import Check, Conformance
-from lmkin.conformance.table import number
-from lmkin.measures import measure_function, measure_info, measure_names
+from lmkin.measures import Check, Conformance, measure_function, measure_info, measure_names
+from lmkin.measures.conformance.table import number
 
 OUT = Path(__file__).with_name("conformance_table.md")
 
@@ -36,7 +35,7 @@ def through_moments(name: str) -> Any:
 def checked(name: str, function: Any) -> Conformance:
     """The battery with what the measure declares."""
     info = measure_info(name)
-    return lmkin.conformance(
+    return lmkin.check_measure(
         function,
         declared=info.invariances,
         symmetric=info.symmetric,
