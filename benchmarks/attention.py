@@ -74,9 +74,9 @@ def _js(a: Any, b: Any) -> Any:
 
 def ours(maps: list[Any], measure: str) -> Any:
     """The same from running sums."""
-    from lmkin.attention.maps import SentenceMaps, View, entries_of
-    from lmkin.attention.sums import HeadSums
-    from lmkin.threads import workers
+    from lmkin.analyses.attention.maps import SentenceMaps, View, entries_of
+    from lmkin.analyses.attention.sums import HeadSums
+    from lmkin.core.parallel import workers
 
     heads = maps[0].shape[0] * maps[0].shape[1]
     sums = HeadSums(heads, [measure])
@@ -109,9 +109,9 @@ def child(order: dict[str, Any]) -> dict[str, Any]:
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))
     layers, heads = order["models"] * order["layers"], order["heads"]
     if order["measure"] == "memory":
-        from lmkin.attention.accumulating import accumulate_maps
+        from lmkin.analyses.attention.map_sums import accumulate_maps
 
-        maps = _Lazy(layers, heads, order["sentences"])
+        maps = _lazy(layers, heads, order["sentences"])
         accumulate_maps(maps, ["js", "pearson", "norm"])
         return {"peak": _peak()}
     maps = list(make_maps(layers, heads, order["sentences"]))
@@ -129,25 +129,26 @@ def child(order: dict[str, Any]) -> dict[str, Any]:
     return {"ours": min(a for a, _ in times), "loop": min(b for _, b in times)}
 
 
-class _Lazy:
+def _lazy(layers: int, heads: int, count: int) -> Any:
     """A source of maps that are made when they are asked for."""
+    from lmkin.analyses.attention.maps import SentenceMaps
+    from lmkin.analyses.attention.sources import MapSource
+    from lmkin.core import LayerId, Layout
 
-    def __init__(self, layers: int, heads: int, sentences: int):
-        from lmkin.moments.groups import Group, Layout
+    class Lazy(MapSource):
+        layout = Layout({LayerId("model", n): heads for n in range(1, layers + 1)})
+        causal = np.zeros(layers, bool)
+        part = np.arange(count) * 10 // count
 
-        self.layout = Layout({Group("model", n): heads for n in range(1, layers + 1)})
-        self.causal = np.zeros(layers, bool)
-        self.part = np.arange(sentences) * 10 // sentences
-        self.info: dict[str, Any] = {}
-        self._shape = (layers, heads, sentences)
+        def sentences(
+            self, start: int = 0, stop: int | None = None, advance: Any = None
+        ) -> Iterator[Any]:
+            """Every sentence is forgotten after it was compared."""
+            for number, maps in enumerate(make_maps(layers, heads, count)):
+                flat = maps.reshape(-1, *maps.shape[2:])
+                yield number, SentenceMaps(flat, np.zeros(flat.shape[:2], np.float32))
 
-    def sentences(self, advance: Any = None, skip: Any = ()) -> Iterator[Any]:
-        """Every sentence is forgotten after it was compared."""
-        from lmkin.attention.maps import SentenceMaps
-
-        for number, maps in enumerate(make_maps(*self._shape)):
-            flat = maps.reshape(-1, *maps.shape[2:])
-            yield number, SentenceMaps(flat, np.zeros(flat.shape[:2], np.float32))
+    return Lazy()
 
 
 def _peak() -> float:

@@ -55,7 +55,12 @@ def ours(models: dict[str, Any], rows: dict[str, slice], precision: str | None) 
     import lmkin
 
     return lmkin.decompose(
-        models, split=rows, intervals=False, null=False, precision=precision, progress=False
+        models,
+        split=rows,
+        intervals=False,
+        permutation_baseline=False,
+        precision=precision,
+        progress=False,
     )
 
 
@@ -168,7 +173,7 @@ def stream(order: dict[str, Any]) -> dict[str, Any]:
     begun = time.perf_counter()
     moments = {}
     for name, size in {"train": total, "test": total // 10}.items():
-        found = lmkin.Moments(rows=0)
+        found = lmkin.Moments(sample_rows=0)
         parts = order["parts"]
         for part in range(parts):
             left = size // parts

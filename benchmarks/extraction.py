@@ -46,7 +46,7 @@ def main() -> None:
     import torch
 
     import lmkin
-    from lmkin.activations.batching import batches, shard_ranges
+    from lmkin.activations.batches import batches, shard_ranges
     from lmkin.activations.extraction import SHARD_BYTES, default_batch_tokens, rows_per_shard
     from lmkin.models import UnitRule
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import logging
 import os
 import resource
 import subprocess
@@ -43,7 +44,7 @@ def make_layers(layers: int, width: int, words: int) -> dict[str, Any]:
 def ours(layers: dict[str, Any], thresholds: Any, **options: Any) -> Any:
     import lmkin
 
-    found = lmkin.cluster_neurons(layers, thresholds, progress=False, **options)
+    found = lmkin.cluster_neurons(layers, thresholds=thresholds, progress=False, **options)
     return {t: found.labels(t) for t in found.thresholds}
 
 
@@ -91,18 +92,33 @@ def speed(order: dict[str, Any]) -> dict[str, Any]:
     return {**best, "equal": equal, "left": [len(set(mine[t])) for t in THRESHOLDS]}
 
 
+class Lines(logging.Handler):
+    """What is said while it runs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep a line."""
+        self.said.append(record.getMessage())
+
+
 def memory(order: dict[str, Any]) -> dict[str, Any]:
     """One clustering, and what it takes beyond the rows that were given."""
     layers = make_layers(order["layers"], order["width"], order["words"])
     before = _peak()
-    lines: list[str] = []
+    lines = Lines()
+    log = logging.getLogger("lmkin")
+    log.setLevel("INFO")
+    log.addHandler(lines)
     begun = time.perf_counter()
-    found = ours(layers, order["thresholds"], memory=order["memory"], say=lines.append)
+    found = ours(layers, order["thresholds"], memory=order["memory"])
     return {
         "seconds": time.perf_counter() - begun,
         "given": before,
         "peak": _peak(),
-        "said": lines,
+        "said": lines.said,
         "left": {f"{t:g}": len(set(labels)) for t, labels in found.items()},
     }
 

@@ -101,11 +101,17 @@ def child(order: dict[str, Any]) -> dict[str, float]:
     job = dict(JOBS[order["job"]])
     measures, intervals = job["measures"], job["intervals"]
     # Inner loops are compiled, or fetched from the cache, at their first call.
-    lmkin.similarities(dict(make_layers(2, 1, 8, 200)), measures, progress=False)
+    lmkin.similarity(
+        dict(make_layers(2, 1, 8, 200)), measures=measures, neurons="raw", progress=False
+    )
 
     def compare(intervals: bool) -> float:
-        work = lambda: lmkin.similarities(layers, measures, intervals=intervals, progress=False)  # noqa: E731
-        return best(work, 1)
+        return best(
+            lambda: lmkin.similarity(
+                layers, measures=measures, neurons="raw", intervals=intervals, progress=False
+            ),
+            1,
+        )
 
     times, floors, plain = [], [], []
     for _ in range(order["repeats"]):
@@ -221,7 +227,7 @@ def large_child(order: dict[str, Any]) -> dict[str, float]:
     layers = {p.stem.replace("@", "/"): np.load(p, mmap_mode="r") for p in paths}
     measures, intervals = LARGE[order["number"]]
     memory, begun = OwnMemory(), time.perf_counter()
-    lmkin.similarities(layers, measures, intervals=intervals, memory="14GB", say=print)
+    lmkin.similarity(layers, measures=measures, neurons="raw", intervals=intervals, memory="14GB")
     seconds = time.perf_counter() - begun
     what = f"{', '.join(measures)}{', ten-part intervals' if intervals else ''}"
     print(f"{what}: {seconds:.0f} s, peak {memory.peak:.1f} GB", flush=True)

@@ -83,8 +83,7 @@ def by_length(config: dict[str, Any], places: dict[str, str], out: Path) -> None
     import numpy as np
 
     import lmkin
-    from lmkin.dependency import join_lengths
-    from lmkin.report import write_dependency
+    from lmkin.analyses.dependency import join_lengths
 
     models = load(config, places)
     texts = speeches(config["texts"])
@@ -104,23 +103,17 @@ def by_length(config: dict[str, Any], places: dict[str, str], out: Path) -> None
             max_length=max(length, 8),
             long="truncate",
             seed=config["seed"],
-            checkpoint=HERE / "reports" / "unfinished" / str(length),
-            say=print,
+            workspace=HERE / "reports" / "unfinished" / str(length),
         )
-        results[length] = found.data
-        portfolio = {
-            "drop_order": found.drop_order(),
-            "best_subsets": found.best_subsets(),
-            "unique": found.unique(),
-            "unexplained": found.unexplained(),
-        }
-        save(found.data, out / f"length-{length}")
+        portfolio = found.make_portfolio("all")
+        results[length] = found
+        save(found.dataset, out / f"length-{length}")
         print(found, *found.alerts, sep="\n", flush=True)
     for name, table in portfolio.items():
         short = table.drop_vars(["neurons", "neuron", "text"], errors="ignore")
         short.to_dataframe().to_csv(out / f"{name}.csv", float_format="%.4f")
     whole = join_lengths(results, texts.name)
-    write_dependency(HERE / "reports" / "lengths", whole, portfolio)
+    lmkin.write_result(whole, HERE / "reports" / "lengths", overwrite=True)
     last = config["lengths"][-1]
     for chart in ("lengths-test", f"rho-test-{last}", f"r2-test-{last}", "unique"):
         shutil.copy(HERE / "reports" / "lengths" / "charts" / f"dependency-{chart}.png", out)
@@ -129,7 +122,6 @@ def by_length(config: dict[str, Any], places: dict[str, str], out: Path) -> None
 def by_word(config: dict[str, Any], places: dict[str, str], out: Path) -> None:
     """Word by word, on a treebank."""
     import lmkin
-    from lmkin.report import write_dependency
 
     corpus = lmkin.read_corpus(config["word"]["corpus"].format(**places))
     found = lmkin.decompose(
@@ -138,12 +130,11 @@ def by_word(config: dict[str, Any], places: dict[str, str], out: Path) -> None:
         units="word",
         layers=config["word"]["layers"],
         seed=config["seed"],
-        checkpoint=HERE / "reports" / "unfinished" / "word",
-        say=print,
+        workspace=HERE / "reports" / "unfinished" / "word",
     )
     print(found, *found.alerts, sep="\n", flush=True)
-    save(found.data, out / "word")
-    write_dependency(HERE / "reports" / "word", found.data, {"drop_order": found.drop_order()})
+    save(found.dataset, out / "word")
+    lmkin.write_result(found, HERE / "reports" / "word", overwrite=True)
 
 
 def save(data: xr.Dataset, stem: Path) -> None:

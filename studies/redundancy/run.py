@@ -25,7 +25,6 @@ HERE = Path(__file__).parent
 def main() -> None:
     """Run the study."""
     import lmkin
-    from lmkin.report import write_redundancy
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     shared = os.environ.get("LMKIN_SHARED", str(HERE.parents[2] / "shared"))
@@ -44,7 +43,7 @@ def main() -> None:
         lmkin.extract(model, corpus, out=reports / f"{name.replace(' ', '-')}.acts")
         for name, model in loaded.items()
     ]
-    found = lmkin.cluster_neurons(acts, seed=config["seed"], say=print)
+    found = lmkin.cluster_neurons(acts, seed=config["seed"])
     tables = found.tables()
     layers = lmkin.layer_redundancy(acts, seed=config["seed"])
     strips = [
@@ -54,7 +53,7 @@ def main() -> None:
         for name, model in loaded.items()
         if not name.startswith("untrained")
     ]
-    write_redundancy(reports / "all", tables, layers, strips)
+    lmkin.write_result(lmkin.Redundancy.of(found, layers, strips), reports / "all", overwrite=True)
     arguments.out.mkdir(parents=True, exist_ok=True)
     for name in ("left", "left_by_layer", "spans", "layers"):
         shutil.copy(reports / "all" / f"{name}.csv", arguments.out)
@@ -96,7 +95,7 @@ def stability(acts: list[Any], tables: xr.Dataset) -> xr.Dataset:
         half = np.array([number[documents[s]] % 2 for s in each.units.sentence])
         a, b = (
             lmkin.cluster_neurons(
-                each.select(np.flatnonzero(half == k)), thresholds, progress=False
+                each.select(np.flatnonzero(half == k)), thresholds=thresholds, progress=False
             )
             for k in (0, 1)
         )

@@ -39,7 +39,6 @@ def main() -> None:
 def run(name: str, config: dict[str, Any], places: dict[str, str], out: Path) -> None:
     """One corpus: everything in one pass, then the held-out scores and the null from the same moments."""
     import lmkin
-    from lmkin.report import save_charts, write_similarity
 
     corpus = lmkin.read_corpus(config["corpora"][name].format(**places))
     models = [
@@ -48,15 +47,15 @@ def run(name: str, config: dict[str, Any], places: dict[str, str], out: Path) ->
     ]
     options = dict(config["options"])
     parts = options.pop("parts")
-    sums = lmkin.moments(models, corpus, parts=parts, seed=options["seed"])
-    result = lmkin.similarities(sums, config["measures"], **options)
-    held_out = lmkin.similarities(sums, held_out=True, **config["held_out"])
-    null = lmkin.permutation_null(sums, seed=options["seed"], **config["null"])
+    sums = lmkin.compute_moments(models, corpus, parts=parts, seed=options["seed"])
+    similar = lmkin.similarity(sums, measures=config["measures"], **options)
+    result = similar.dataset
+    held_out = lmkin.similarity(sums, held_out=True, **config["held_out"]).dataset
+    null = lmkin.permutation_baseline(sums, seed=options["seed"], **config["null"])
 
-    write_similarity(result, HERE / "reports" / name, charts=False)
     out.mkdir(parents=True, exist_ok=True)
     pairs(result, held_out).to_csv(out / "pairs.csv", index=False, float_format="%.4f")
-    curves(lmkin.localization(result)).to_csv(
+    curves(similar.localization()).to_csv(
         out / "localization.csv", index=False, float_format="%.4f"
     )
     layers(result).to_csv(out / "layers.csv", index=False, float_format="%.4f")
@@ -75,10 +74,10 @@ def run(name: str, config: dict[str, Any], places: dict[str, str], out: Path) ->
         )
         + "\n"
     )
-    facts = {"n": result.attrs["n"], "alerts": result.attrs["alerts"]}
+    facts = {"n": result.attrs["n"], "alerts": [str(alert) for alert in similar.alerts]}
     (out / "alerts.json").write_text(json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
     reports = HERE / "reports" / name
-    save_charts(result, lmkin.localization(result), None, reports / "charts")
+    lmkin.write_result(similar, reports, overwrite=True)
     keep_pictures(reports / "charts", out)
 
 
