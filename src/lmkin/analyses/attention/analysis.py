@@ -65,22 +65,13 @@ class AttentionAnalysis(Analysis[AttentionOptions]):
         """One pass over the sentences, then all measures, single heads, and a sentence to draw."""
         from .comparison import attention_similarity
 
-        batch = source.reading.batch_tokens
         return attention_similarity(
             source.models,
             source.sentences,
-            measures=options.measures,
-            sink=options.sink,
-            threshold=options.threshold,
-            sentence=options.sentence,
-            intervals=options.intervals,
-            level=options.level,
-            parts=options.parts,
-            convention=options.convention,
-            measure_options=options.measure_options,
+            **vars(options),
             memory=running.memory,
             layers=source.reading.layers,
-            batch_tokens=batch,
+            batch_tokens=source.reading.batch_tokens,
             workspace=work,
             progress=running.progress,
         )

@@ -10,6 +10,8 @@ from itertools import groupby
 from .result import Check, Conformance
 
 WIDTH = 100
+ROUNDING = 1e-12
+"""Findings below this differ from machine to machine; they are shown as 0."""
 _NAME, _FINDING, _VERDICT = 32, 9, 13
 _GAP = "  "
 _NOTE = WIDTH - _NAME - _FINDING - _VERDICT - 3 * len(_GAP)
@@ -24,14 +26,14 @@ def one_line(text: str, limit: int = 240) -> str:
 
 
 def number(value: float | None) -> str:
-    """Four decimals; powers of ten where these would show nothing.
+    """Four decimals; powers of ten where these would show nothing; 0 for rounding errors, which differ by machine.
 
-    >>> [number(v) for v in (0.91234, 0.0, 2e-7, None)]
-    ['0.9123', '0', '2.0e-07', '–']
+    >>> [number(v) for v in (0.91234, 0.0, 2e-7, 1.7e-16, None)]
+    ['0.9123', '0', '2.0e-07', '0', '–']
     """
     if value is None:
         return "–"
-    if value == 0:
+    if abs(value) < ROUNDING:
         return "0"
     return f"{value:.4f}" if 1e-3 <= abs(value) < 1e4 else f"{value:.1e}"
 
