@@ -104,8 +104,8 @@ def test_modules_are_short_and_named_by_nouns():
         if (n := len(p.read_text("utf-8").splitlines())) > 340
     ]
     assert not long, "\n".join(long)
-    nouns = {"clustering.py", "drawing.py", "running.py"}
-    """Of a class, a picture, and of how work is run (`Running`)."""
+    nouns = {"clustering.py", "running.py"}
+    """Of a class, and of how work is run (`Running`)."""
     gerunds = [
         str(p.relative_to(SOURCE))
         for p in FILES

@@ -451,7 +451,7 @@ def test_a_heatmap_can_be_saved(page, tmp_path) -> None:
     assert (tmp_path / "saved").read_bytes().startswith(b"<svg")
 
 
-@pytest.mark.parametrize("width", [1280, 500, 360])
+@pytest.mark.parametrize("width", [1280, 360])
 def test_fits_the_page_and_comes_to_rest(several, tmp_path, visit, width) -> None:
     data, portfolio = by_length(("a-rather-long-name-of-a-model", "beta", "gamma", "d"))
     page = visit(write(tmp_path / "r.html", data, portfolio), width=width)

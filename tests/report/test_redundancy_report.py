@@ -493,7 +493,7 @@ def test_a_chart_can_be_saved(page, tmp_path) -> None:
     assert (tmp_path / "saved").read_bytes().startswith(b"<svg")
 
 
-@pytest.mark.parametrize("width", [1280, 500, 360])
+@pytest.mark.parametrize("width", [1280, 360])
 def test_fits_the_page_and_comes_to_rest(tmp_path, visit, width) -> None:
     tables, layers, strips = large(9, 14)
     page = visit(write(tmp_path / "r.html", tables, layers, strips[:1]), width=width)
