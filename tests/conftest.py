@@ -17,9 +17,11 @@ import pytest
 import families
 import lmkin
 
-# A shared machine may stop for a second at any place.
-hypothesis.settings.register_profile("lmkin", deadline=None)
-hypothesis.settings.load_profile("lmkin")
+# A shared machine may stop for a second at any place. Examples are the same every time, so that what passes here
+# passes everywhere; HYPOTHESIS_PROFILE=search looks for new ones.
+hypothesis.settings.register_profile("lmkin", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("search", deadline=None)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "lmkin"))
 
 REPOSITORY = Path(__file__).parent.parent
 

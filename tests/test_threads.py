@@ -43,3 +43,39 @@ def test_what_is_asked_for_counts_whatever_the_load(monkeypatch) -> None:
     assert threads.worker_count() == 4
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert threads.worker_count() == 1
+
+
+def test_one_worker_leaves_products_on_one_core(monkeypatch) -> None:
+    """Else their threads wait for each other, tens of times as long, on the busy machine that asks for one worker."""
+    import numpy  # noqa: F401 (its library of products is what is counted)
+    from threadpoolctl import ThreadpoolController
+
+    seen: list[int] = []
+
+    def look(_: int) -> None:
+        libraries = ThreadpoolController().info()
+        seen.extend(x["num_threads"] for x in libraries if x["user_api"] == "blas")
+
+    for count in (1, 2):
+        monkeypatch.setattr(threads, "worker_count", lambda count=count: count)
+        with threads.workers() as run:
+            run(look, [0])
+    assert set(seen) == {1}
+
+
+def test_a_command_takes_the_cores_that_are_free(monkeypatch) -> None:
+    import torch
+
+    from lmkin.analysis import Running
+
+    asked: list[int] = []
+    monkeypatch.setattr(torch, "set_num_threads", asked.append)
+    monkeypatch.setattr("threadpoolctl.threadpool_limits", asked.append)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr("lmkin.analysis.running.worker_count", lambda: 3)
+    Running().limit_threads()
+    assert asked == [3, 3]
+    monkeypatch.setattr("lmkin.analysis.running.worker_count", lambda: 8)
+    Running().limit_threads()
+    assert asked == [3, 3]

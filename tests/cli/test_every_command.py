@@ -202,7 +202,7 @@ def test_a_wrong_choice_is_refused(analysis, corpus, tmp_path):
     ("given", "message"),
     [(["--parts", "-3"], "parts"), (["--parts", "1"], "two parts at least"), (["--level", "7"], "level"),
      (["--memory", "much"], "memory"), (["--names", "a,b,c,d,e,f"], "names"), (["--seed", "-1"], "seed"),
-     (["--layers", "first"], "layers 'first'"), (["--tokenizer", "a,b,c"], "3 tokenizers for 1 models"),
+     (["--layers", "first"], "layers 'first'"), (["--tokenizer", "a,b,c"], "3 tokenizers for 1 model"),
      (["--option", "x"], "NAME=VALUE"), (["--format", "nothing"], "nothing"), (["--load", "no.py"], "no.py"),
      (["--corpus", "nowhere.conllu"], "no corpus at 'nowhere.conllu'")],
 )  # fmt: skip

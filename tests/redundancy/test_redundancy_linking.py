@@ -193,14 +193,16 @@ def test_component_by_component_equals_the_whole(maker: str, method: str, kind: 
 @pytest.mark.parametrize("method", LINKAGES)
 @pytest.mark.parametrize("kind", ["matrix", "tiles", "float32 tiles"])
 @pytest.mark.parametrize("most", [14, 25, 50])
-def test_in_stages_equals_the_whole(method: str, kind: str, most: int) -> None:
+def test_in_stages_equals_the_whole(
+    method: str, kind: str, most: int, caplog: pytest.LogCaptureFixture
+) -> None:
     """Where all hang together, lower thresholds come first; what was reached is exact, and the rest is refused."""
     X = naive.blocks(120, 90, 6)
     Z = naive.tree(naive.distances(X), method)
     apart = 1e-5 if "32" in kind else 1e-7
-    said: list[str] = []
-    tree = growing.grow(sources(X)[kind], 0.8, most=most, linkage=method, say=said.append)
-    assert said, "no stage was needed: the test shows nothing"
+    caplog.set_level("INFO", "lmkin")
+    tree = growing.grow(sources(X)[kind], 0.8, most=most, linkage=method)
+    assert caplog.messages, "no stage was needed: the test shows nothing"
     assert 0.2 < tree.limit <= 0.8
     checked = naive.cuts(Z, tree.limit, apart)
     assert len({len(np.unique(tree.labels(t))) for t in checked}) > 20
@@ -237,16 +239,18 @@ def test_any_tile_and_any_memory(
 
 @pytest.mark.usefixtures("small_tiles")
 @pytest.mark.parametrize("most", [4, 12])
-def test_groups_that_merge_early_leave_room_for_the_rest(most: int) -> None:
+def test_groups_that_merge_early_leave_room_for_the_rest(
+    most: int, caplog: pytest.LogCaptureFixture
+) -> None:
     """Copies of few neurons hang together at once, yet few clusters of them are left to be connected."""
     random = np.random.default_rng(0)
     owner = np.repeat(np.arange(4), 20)
     X = random.standard_normal((300, 4))[:, owner] + 0.3 * random.standard_normal((300, 80))
     X += 0.8 * random.standard_normal((300, 1))
     Z = naive.tree(naive.distances(X))
-    said: list[str] = []
-    tree = growing.grow(sources(X)["tiles"], 0.9, most=20 + most, say=said.append)
-    assert said
+    caplog.set_level("INFO", "lmkin")
+    tree = growing.grow(sources(X)["tiles"], 0.9, most=20 + most)
+    assert caplog.messages
     assert tree.limit == 0.9
     for t in naive.cuts(Z, 0.9):
         assert np.array_equal(tree.labels(t), naive.partition(Z, t))
@@ -268,13 +272,13 @@ def test_equal_distances_in_pieces_make_a_tree_by_the_definition() -> None:
 
 
 @pytest.mark.usefixtures("small_tiles")
-def test_too_many_that_hang_together_end_it() -> None:
+def test_too_many_that_hang_together_end_it(caplog: pytest.LogCaptureFixture) -> None:
     D = np.full((30, 30), 0.1)
     np.fill_diagonal(D, 0)
-    said: list[str] = []
-    tree = growing.grow(Matrix(1 - D), 0.5, most=10, say=said.append)
+    caplog.set_level("INFO", "lmkin")
+    tree = growing.grow(Matrix(1 - D), 0.5, most=10)
     assert 0 <= tree.limit < 0.1
-    assert any("30 clusters hang together" in line for line in said)
+    assert any("30 clusters hang together" in line for line in caplog.messages)
     assert len(np.unique(tree.labels(tree.limit))) == 30
 
 

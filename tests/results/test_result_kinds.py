@@ -20,6 +20,7 @@ from results.example_results import EXAMPLES, HOSTILE
 
 known_loadable()  # imports every analysis, which registers its kind
 every = pytest.mark.parametrize("kind", list(known_kinds()))
+pytestmark = pytest.mark.filterwarnings("ignore:.*holds the main table alone")
 
 
 def test_every_kind_has_an_example() -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lmkin.moments import MomentSums
 from lmkin.rows import Workspace, one_pass
-from lmkin.rows.passes import cut_shards
+from lmkin.rows.passes import cut_shards, finish_shard
 from rows.accumulators import CASES, Case, Once, of_sampled
 
 
@@ -91,14 +91,18 @@ def assert_equal(found: dict[str, Any], expected: dict[str, Any]) -> None:
         np.testing.assert_array_equal(found[name], array, err_msg=name)
 
 
-def assert_close(found: dict[str, Any], expected: dict[str, Any]) -> None:
+SINGLE = 0.05
+"""In float32 a neuron that hardly moves within a part is constant in one origin, and not quite in another."""
+
+
+def assert_close(found: dict[str, Any], expected: dict[str, Any], atol: float = 2e-4) -> None:
     assert sorted(found) == sorted(expected)
     for name, array in expected.items():
         if name.endswith("parts") and np.size(array):  # in the order that they came
             pairs = [sorted(map(tuple, np.asarray(a).tolist())) for a in (found[name], array)]
             assert pairs[0] == pairs[1]
         else:
-            np.testing.assert_allclose(found[name], array, rtol=2e-4, atol=2e-4, err_msg=name)
+            np.testing.assert_allclose(found[name], array, rtol=2e-4, atol=atol, err_msg=name)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -126,7 +130,7 @@ def test_a_pass_that_fails_goes_on_to_the_same_result(name: str, cut: Any, data:
                 file.write_bytes(file.read_bytes()[:size])
         found, _ = run(case, cut, again)
     assert_equal(case.holds(found), case.holds(whole))
-    assert_close(case.holds(whole), case.holds(plain))
+    assert_close(case.holds(whole), case.holds(plain), SINGLE if "float32" in name else 2e-4)
     if case.counts is not None:
         labels = cut[1][cut[1] >= 0]
         expected = dict(zip(*np.unique(labels, return_counts=True), strict=True))
@@ -163,6 +167,36 @@ def test_only_what_is_missing_is_read_again(tmp_path: Path, fails: int) -> None:
     source.read.clear()
     one_pass(source, both, work=Workspace(tmp_path), progress=False)
     assert source.read == list(range(5 * (fails // 2), 20))
+
+
+@pytest.mark.parametrize("name", CASES)
+@settings(max_examples=10)
+@given(data=st.data(), cut=cuts())
+def test_after_the_first_shards_come_in_any_order(name: str, cut: Any, data: Any) -> None:
+    """Each by somebody who knows the first shard only; then a pass finds them all.
+
+    Sums of a shard that knows no origin have one of their own, which is changed when they are merged: the same but for
+    rounding.
+    """
+    case = CASES[name]
+    arrays, labels, starts, chunk = cut
+    with tempfile.TemporaryDirectory() as temporary, small_chunks(chunk):
+        whole, _ = run(case, cut, Path(temporary) / "one")
+        source, work = case.source(arrays, labels, starts), Workspace(Path(temporary) / "other")
+        kept = work.within(rows=source.identity())
+        shards = cut_shards(source.part, source.starts(), source.small)
+        wanted = {"it": case.make(source.n)}
+        if len(source.part) > source.small:
+            first = finish_shard(source, shards[0], wanted, None, kept)
+            for shard in data.draw(st.permutations(shards[1:]), "order"):
+                finish_shard(source, shard, wanted, first, kept)
+            source.read.clear()
+        found = one_pass(source, wanted, work=work, progress=False)["it"]
+        if len(source.part) > source.small:
+            assert source.read == []
+    assert_close(case.holds(found), case.holds(whole), SINGLE if "float32" in name else 2e-4)
+    if case.counts is not None:
+        assert case.counts(found) == case.counts(whole)
 
 
 def test_other_settings_and_other_rows_are_other_work(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,12 +50,17 @@ def shared_units(arrays: Mapping[Any, Any]) -> Units | None:
     return views[0][1] if views else None
 
 
-def common_units(*activations: Activations) -> tuple[Activations, ...]:
-    """The same activations, each cut down to the units that all of them have.
+def common_units(*given: Activations | Sequence[Activations]) -> tuple[Activations, ...]:
+    """The same activations, each cut down to the units that all of them have; one after another, or in a list.
 
     A word that one model cannot represent is left out of all; ``len`` before and after says how many.
     They must come from the same sentences.
     """
+    activations = [a for some in given for a in ([some] if isinstance(some, Activations) else some)]
+    if not activations or not all(isinstance(a, Activations) for a in activations):
+        raise ActivationsError(
+            "Give activations, as lmkin.extract or lmkin.open_activations has them."
+        )
     first = activations[0]
     for other in activations[1:]:
         if first.units.kind != other.units.kind or not _same_texts(first, other):

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from ..core import check_choices, option, parse_memory
+from ..core import check_choices, option, parse_memory, worker_count
 
 RUN = "Run"
 
@@ -19,6 +19,7 @@ class Running:
         None,
         "Budget for the whole process, such as 8GB; a run that cannot keep it is refused. Default: what is free.",
         RUN,
+        numbers=False,
     )
     threads: int | None = option(
         None,
@@ -37,16 +38,18 @@ class Running:
         parse_memory(self.memory)
 
     def limit_threads(self) -> None:
-        """Use so many threads for models and for products, from now on; all that are free, if none are given."""
-        if self.threads is None:
+        """Use so many threads for models and products, from now on; if none are given, as many as cores are free."""
+        count = self.threads or worker_count()
+        if self.threads is not None:
+            os.environ["OMP_NUM_THREADS"] = str(self.threads)
+        elif count >= (os.cpu_count() or 1):
             return
-        os.environ["OMP_NUM_THREADS"] = str(self.threads)
         import torch
         from threadpoolctl import threadpool_limits
 
-        torch.set_num_threads(self.threads)
-        threadpool_limits(self.threads)
+        torch.set_num_threads(count)
+        threadpool_limits(count)
 
     def to_dict(self) -> dict[str, Any]:
         """What numbers may depend on, as plain data."""
-        return {"memory": self.memory, "seed": self.seed}
+        return {"seed": self.seed}

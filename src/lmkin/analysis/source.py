@@ -213,7 +213,7 @@ class Source:
         )
         if len(values) != count:
             raise LmkinError(
-                f"There are {len(values)} {what} for {count} models: give one for each."
+                f"There are {len(values)} {what} for {count} model{'s' * (count > 1)}: give one for each."
             )
         return values
 

@@ -33,7 +33,7 @@ from .output import say_error, say_warning, silence
 
 app = typer.Typer(
     name="lmkin",
-    help="How alike are language models, how redundant, and what is the smallest part that does a task.",
+    help="Compare the internal representations of language models, and measure how redundant they are.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

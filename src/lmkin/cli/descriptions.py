@@ -225,7 +225,7 @@ def describe_clusters(clustering: Clustering) -> Described:
         )
         data["models"][name] = {"neurons": neurons, "constant": constant, "left": left}
     for i, alert in enumerate(clustering.alerts):
-        rows[f"note {i + 1}"] = str(alert)
+        rows[f"note {i + 1}"] = with_flags(str(alert))
     return rows, data
 
 
@@ -273,7 +273,7 @@ def describe_result(result: Result) -> Described:
         "corpus": str(attrs.get("corpus", "")),
         "command": str(attrs.get("command", "")),
     }
-    rows |= {f"note {i + 1}": str(alert) for i, alert in enumerate(result.alerts)}
+    rows |= {f"note {i + 1}": with_flags(str(alert)) for i, alert in enumerate(result.alerts)}
     data = {
         **result.data(),
         "findings": result.findings(),

@@ -70,12 +70,21 @@ def workers(threads: bool = True, *, most: int | None = None) -> Iterator[Run]:
     At most ``most`` at the same time, where memory has been planned for so many.
     """
     count = worker_count() if most is None else min(most, worker_count())
-    if not threads or count < 2:
+    if not threads:
         yield _one_by_one
         return
     from threadpoolctl import ThreadpoolController
 
     libraries = ThreadpoolController()
+    if count < 2:
+
+        def run_alone(work: Callable[[Item], None], items: Iterable[Item]) -> None:
+            # On a busy machine the threads of a product would wait for each other, tens of times as long.
+            with libraries.limit(limits=1, user_api="blas"):
+                _one_by_one(work, items)
+
+        yield run_alone
+        return
     with ThreadPoolExecutor(count) as pool:
 
         def run(work: Callable[[Item], None], items: Iterable[Item]) -> None:

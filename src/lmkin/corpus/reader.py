@@ -14,7 +14,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..core import QUOTED_PATH, CorpusError, as_path, did_you_mean, near_files, quoted
+from ..core import (
+    QUOTED_PATH,
+    CorpusError,
+    as_path,
+    did_you_mean,
+    listed_names,
+    near_files,
+    quoted,
+)
 from .corpus import Corpus
 from .sentence import Sentence
 
@@ -145,8 +153,9 @@ def _detect(path: Path, formats: dict[str, Format]) -> Format:
                 f"{path} is a model, not a corpus. The model comes first, then the corpus: "
                 f"lmkin extract MODEL CORPUS, lmkin.extract(model, corpus)."
             )
-        inside = ", ".join(sorted(p.name for p in path.iterdir())[:4])
-        raise CorpusError(f"{path} is a folder. Give one of its files: {inside} ….")
+        inside = sorted(p.name for p in path.iterdir())
+        said = f"Give one of its files: {listed_names(inside[:5])}." if inside else "It is empty."
+        raise CorpusError(f"{path} is a folder. {said}")
     if scores[best] <= 0:
         raise CorpusError(
             f"{path}: cannot tell the format from the extension {quoted(path.suffix)} or the content. "

@@ -11,12 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import LmkinError, MeasureError, Run, to_numpy, workers
+from ..rows import Workspace
 from .from_rows import RowSide
+from .kept_scores import BoolArray, KeptScores
 from .pair import LayerStats, Pair
 from .registry import Measure, Scored, options_of
 from .replicates import Place, Replicates, Stage
 
 FloatArray = NDArray[np.float64]
+_BATCH = 64
+"""Pairs of layers between two looks at the clock."""
 
 
 @dataclass
@@ -106,11 +110,12 @@ def evaluate(
     held_out: bool,
     advance: Callable[[int], None],
     known: Container[Place] = (),
+    work: Workspace | None = None,
 ) -> dict[tuple[str, bool], Scores]:
     """Scores of every task, by measure and scaling; pairs that are ``known`` stay NaN.
 
     ``without_parts``: also without each part, for the jackknife. ``held_out``: what is fitted is fitted without a
-    part and scored on it, each part in turn.
+    part and scored on it, each part in turn. What is finished is kept in ``work``, if that has a folder.
     """
     size = len(replicates.names)
     sizes = replicates.part_sizes
@@ -128,24 +133,33 @@ def evaluate(
             "A held-out score needs two parts at least: name the parts of the rows (part=… in update, "
             "parts=… elsewhere)."
         )
+    # A function of a user's own may have changed since, under the same name.
+    ours = all(t.measure.function.__module__.startswith("lmkin.") for t in tasks)
+    kept = KeptScores(
+        work if work is not None and ours else Workspace(), len(parts) + len(sizes), size
+    )
+    kept.restore(scores)
     with workers(replicates.threads) as run:
         for stage in replicates.stages(known):
             for together in replicates.rounds(parts if plain else []):
-                fills = [
-                    _Table(plain, scores, parts.index(part) - 1, len(parts) - 1, advance).filler(
-                        replicates, replicates.sides(without=part)
+                fills = []
+                for part in together:
+                    number = parts.index(part)
+                    table = _Table(
+                        plain, scores, number - 1, len(parts) - 1, advance, kept.done[number]
                     )
-                    for part in together
-                ]
-                _run_stage(run, fills, stage)
+                    fills.append(table.filler(replicates, replicates.sides(without=part)))
+                _run_stage(run, fills, stage, partial(kept.keep, scores))
             for together in replicates.rounds(list(sizes) if fitted else []):
-                fills = [
-                    _Table(fitted, scores, list(sizes).index(part), len(sizes), advance).filler(
-                        replicates, replicates.sides(without=part), replicates.sides(only=part)
-                    )
-                    for part in together
-                ]
-                _run_stage(run, fills, stage)
+                fills = []
+                for part in together:
+                    number = list(sizes).index(part)
+                    done = kept.done[len(parts) + number]
+                    table = _Table(fitted, scores, number, len(sizes), advance, done)
+                    sides = replicates.sides(without=part), replicates.sides(only=part)
+                    fills.append(table.filler(replicates, *sides))
+                _run_stage(run, fills, stage, partial(kept.keep, scores))
+    kept.keep(scores, now=True)
     weights = np.array(list(sizes.values())) / max(sum(sizes.values()), 1)
     for task in fitted:  # fitted without a part, scored on it; each in turn, weighted by its size
         score = scores[task.key]
@@ -173,13 +187,17 @@ def count_steps(
 Fill = Callable[[Place], None]
 
 
-def _run_stage(run: Run, fills: Sequence[Fill], stage: Stage) -> None:
+def _run_stage(run: Run, fills: Sequence[Fill], stage: Stage, keep: Callable[[], None]) -> None:
+    """Fill in all pairs of a stage; between batches of them ``keep`` may save what is done."""
+
     def work(place: Place) -> None:
         for fill in fills:
             fill(place)
 
     for some in stage:
-        run(work, some)
+        for first in range(0, len(some), _BATCH):
+            run(work, some[first : first + _BATCH])
+            keep()
 
 
 class _Table:
@@ -192,11 +210,14 @@ class _Table:
         replicate: int,
         replicates: int,
         advance: Callable[[int], None],
+        done: BoolArray,
     ):
         self.tasks = tasks
         self.scores = scores
         self.replicate = replicate
         self.advance = advance
+        self.done = done
+        """Pairs that are filled in."""
         for task in tasks:
             score = scores[task.key]
             if replicates and score.without is None:
@@ -219,6 +240,9 @@ class _Table:
     def _fill(self, make: Callable[[int, int, bool], Pair], place: Place) -> None:
         """Both directions of one pair of layers, by all tasks."""
         i, j = place
+        if self.done[i, j]:
+            self.advance(1)
+            return
         for standardized in sorted({t.standardized for t in self.tasks}):
             pair = make(i, j, standardized)
             tasks = [t for t in self.tasks if t.standardized == standardized]
@@ -233,6 +257,7 @@ class _Table:
                     self._target(task)[j, i] = value
                 else:
                     self._put(task, j, i, *task(back))
+        self.done[i, j] = True
         self.advance(1)
 
     def _target(self, task: Task) -> FloatArray:

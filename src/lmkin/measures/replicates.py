@@ -156,7 +156,7 @@ def sampled(moments: Moments | PanelMoments, most: int = SAMPLED) -> RowReplicat
     reference = moments.reference
     if sample.rows is None or reference is None:
         raise MeasureError(
-            "This needs some rows as they are, and these moments keep none: make them with rows=2000."
+            "This needs some rows as they are, and these moments keep none: make them with sample_rows=2000."
         )
     order = np.sort(np.argsort(sample.keys, kind="stable")[:most])
     part = sample.parts[order]

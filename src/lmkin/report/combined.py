@@ -29,8 +29,8 @@ def write_report(
     path = as_path(out)
     if path.suffix != ".html":
         raise LmkinError(
-            f"A report is one HTML file: give out='report.html'; got {quoted(path)}. A folder with tables and "
-            f"charts too is written by lmkin.write_result."
+            f"A report is one HTML file: give out='report.html'; got {quoted(path)}. An analysis that is run into a "
+            f"folder writes tables and charts there too, and in Python write_result does."
         )
     with unchecked():
         page = report_page(results, title=title, chapters=chapters)
@@ -47,6 +47,7 @@ def report_page(
         raise LmkinError(
             "A report needs a result: give what lmkin.similarity, … or lmkin.load gives."
         )
+    results = [_as_result(r) for r in results]
     parts = [_part(result) for result in results]
     if chapters:
         last = parts[-1]
@@ -58,6 +59,13 @@ def report_page(
         parts,
         last=_reproduction(results, [part.title for part in parts]),
     )
+
+
+def _as_result(given: Any) -> Result:
+    """A result; what can become one, such as a clustering, as the result that it is of."""
+    convert = getattr(type(given), "to_result", None)
+    result: Result = given if convert is None else convert(given)
+    return result
 
 
 def _part(result: Result) -> Part:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,12 +40,13 @@ def run_to_folder(
     """
     analysis.check_run(source, options, running)
     folder = as_path(out)
-    require_folder(folder)
-    running.limit_threads()
-    run = fingerprint(analysis.key(source, options, running))
-    require_same_run(folder, analysis.name, run, overwrite=overwrite)
-    work = Workspace(folder / UNFINISHED)
-    result = analysis.run(source, options, running, work)
+    with removed_if_empty(folder):
+        require_folder(folder)
+        running.limit_threads()
+        run = fingerprint(analysis.key(source, options, running))
+        require_same_run(folder, analysis.name, run, overwrite=overwrite)
+        work = Workspace(folder / UNFINISHED)
+        result = analysis.run(source, options, running, work)
     result.attrs["run"] = run
     if command:
         result.attrs["command"] = command
@@ -70,7 +72,7 @@ def write_result(
     """
     folder = as_path(out)
     require_folder(folder)
-    run = result.attrs.get("run")
+    run = result.attrs.get("run") or result.run_of_its_own()
     require_same_run(folder, result.kind, run, overwrite=overwrite)
     release_memory()  # what the analysis took is free: charts need it
     files: Files = dict(result.files())
@@ -95,6 +97,18 @@ def _save_chart(
     save_picture(draw(), path)
     if advance is not None:
         advance(1)
+
+
+@contextmanager
+def removed_if_empty(folder: Path) -> Iterator[None]:
+    """Remove a folder that was made for results, and got none because of an error; one that was there before stays."""
+    before = folder.exists()
+    try:
+        yield
+    except BaseException:
+        if not before and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+        raise
 
 
 def require_folder(folder: Path) -> None:

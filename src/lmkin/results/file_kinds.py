@@ -13,7 +13,7 @@ from typing import Any
 from ..activations import open_activations
 from ..core import LmkinError, as_path, near_files, quoted
 from ..moments import Moments
-from .folder import MANIFEST, FolderManifest
+from .folder import MANIFEST, FolderManifest, written_in
 from .result import known_kinds
 from .storage import load_result
 
@@ -102,13 +102,12 @@ def _load_result(path: Path) -> Any:
     kind = _kind_of_folder(path) if path.is_dir() else load_result(path).attrs.get("kind")
     known = known_kinds()
     if not isinstance(kind, str) or kind not in known:
-        said = (
-            "says of no kind of result that it is" if kind is None else f"is of kind {quoted(kind)}"
-        )
-        raise LmkinError(
-            f"{path} {said}; known are {', '.join(known)}. If it is a part of a result, such as a table beside it, "
-            f"load the folder; xarray.open_dataset reads any netCDF file."
-        )
+        if path.name in written_in(path.parent):
+            raise LmkinError(
+                f"{path} is one table of a result. Open the whole result by its folder, {path.parent}."
+            )
+        said = "is no result of lmkin" if kind is None else f"is of kind {quoted(kind)}"
+        raise LmkinError(f"{path} {said}; known are {', '.join(known)}.")
     return known[kind].load(path)
 
 

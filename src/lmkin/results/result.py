@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -9,8 +10,17 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import xarray as xr
 
-from ..core import Alert, LmkinError, alerts_of, did_you_mean, quoted
-from .folder import save_folder
+from ..core import (
+    Alert,
+    LmkinError,
+    LmkinWarning,
+    alerts_of,
+    did_you_mean,
+    fingerprint,
+    listed_names,
+    quoted,
+)
+from .folder import save_folder, written_in
 from .storage import load_result, save_result
 from .table import ResultTable
 
@@ -86,12 +96,14 @@ class Result(ABC):
         try:
             if path.suffix in (".nc", ".csv"):
                 save_result(self.dataset, path)
+                self._warn_of_the_rest(path)
             elif path.suffix and not path.is_dir():
                 raise LmkinError(
                     f"A result is saved as .nc or .csv, or into a folder; got {quoted(path.name)}."
                 )
             else:
-                save_folder(self.kind, self.files(), path, run=self.attrs.get("run"))
+                run = self.attrs.get("run") or self.run_of_its_own()
+                save_folder(self.kind, self.files(), path, run=run)
         except OSError as error:
             raise LmkinError(
                 f"Cannot write {quoted(path)}: {error.strerror or error}. Give a place that you may write to."
@@ -99,8 +111,10 @@ class Result(ABC):
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read what `save` wrote: a netCDF file, or a folder."""
+        """Read what `save` wrote: a netCDF file, or a folder; of the netCDF file of a folder all that belongs to it."""
         path = Path(path)
+        if path.name == f"{cls.kind}.nc" and path.name in written_in(path.parent):
+            path = path.parent
         file = path / f"{cls.kind}.nc" if path.is_dir() else path
         dataset = load_result(file)
         kind = dataset.attrs.get("kind")
@@ -110,6 +124,30 @@ class Result(ABC):
                 f"{file} holds {said}, not {quoted(cls.kind)}. lmkin.load reads any kind."
             )
         return cls._restore(dataset, path) if path.is_dir() else cls(dataset)
+
+    def run_of_its_own(self) -> str:
+        """A name for the run of a result that no command made: of its kind, its options and its numbers."""
+        numbers = {
+            str(name): fingerprint(array.values)
+            for name, array in self.dataset.variables.items()
+            if array.dtype.kind in "biuf"
+        }
+        return fingerprint([self.kind, self.provenance.get("options"), self.models, numbers])
+
+    def _warn_of_the_rest(self, path: Path) -> None:
+        """Warn if a file alone does not hold all that `load` would read from a folder."""
+        rest = [
+            n
+            for n in self.files()
+            if n.endswith((".nc", ".safetensors")) and n != f"{self.kind}.nc"
+        ]
+        if path.suffix == ".nc" and rest:
+            warnings.warn(
+                f"{path.name} holds the main table alone. Save into a folder (a name without an ending) to keep "
+                f"{listed_names(rest)} too.",
+                LmkinWarning,
+                stacklevel=3,
+            )
 
     @classmethod
     def _restore(cls, dataset: xr.Dataset, folder: Path) -> Self:

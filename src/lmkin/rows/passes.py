@@ -146,12 +146,7 @@ def one_pass(
             )
         total: dict[str, Any] | None = None
         for shard in shards:
-            sums = _load(kept, shard, accumulators)
-            if sums is not None:
-                advance(len(shard) * source.steps)
-            else:
-                sums = _accumulate(source, shard, accumulators, total, advance)
-                _save(kept, shard, accumulators, sums)
+            sums = finish_shard(source, shard, accumulators, total, kept, advance)
             if total is None:
                 total = {name: a.fresh(shard, sums[name]) for name, a in accumulators.items()}
             for name, mine in total.items():
@@ -159,6 +154,28 @@ def one_pass(
             del sums  # beside the total there is one shard in memory, never two
         assert total is not None
         return total
+
+
+def finish_shard(
+    source: PassSource[Any],
+    shard: Shard,
+    accumulators: Mapping[str, Any],
+    first: Mapping[str, Any] | None,
+    work: Workspace,
+    advance: Advance = lambda _: None,
+) -> dict[str, Any]:
+    """What the rows of one shard add up to: from its files, or accumulated now and kept.
+
+    Shards may be done in any order, by anybody. ``first`` (the first shard, or any total with it) gives the origin that
+    sums share; without it a shard has one of its own, which is changed when they are merged: the same but for rounding.
+    """
+    sums = _load(work, shard, accumulators)
+    if sums is not None:
+        advance(len(shard) * source.steps)
+        return sums
+    sums = _accumulate(source, shard, accumulators, first, advance)
+    _save(work, shard, accumulators, sums)
+    return sums
 
 
 def _accumulate(

@@ -16,6 +16,7 @@ from ..core import (
     MomentsError,
     as_rows,
     choose_layers,
+    fingerprint,
     is_double,
     named_blocks,
     parts_of_rows,
@@ -85,8 +86,20 @@ def _taken(array: Any, rows: IntArray) -> Any:
     return xp.take(array, xp.asarray(rows, device=array_api_compat.device(array)), axis=0)
 
 
+def _content(array: Any) -> str:
+    """A fingerprint of the rows, taken block by block: what is mapped from files need not fit into memory."""
+    blocks = range(0, array.shape[0], passes.CHUNK)
+    parts = [fingerprint(to_numpy(array[low : low + passes.CHUNK, :])) for low in blocks]
+    return fingerprint([str(array.dtype), list(array.shape), parts])
+
+
 class ArraySource(SlicedSource):
     """Arrays of units × neurons by ``model/layer``, rows aligned; layer views among them say what the rows are."""
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that the rows depend on: of arrays, their content."""
+        content = {str(layer): _content(array) for layer, array in self.arrays.items()}
+        return {**super().identity(), "content": content}
 
     def __init__(self, arrays: Mapping[Any, Any], parts: int | Sequence[Any]):
         self.arrays = {g: as_rows(a, str(g)) for g, a in named_blocks(arrays).items()}

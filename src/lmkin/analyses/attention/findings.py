@@ -25,8 +25,9 @@ def attention_findings(
     for row in head_rows(heads):
         if not row["could_go"]:
             continue
+        verb = "looks" if row["could_go"] == 1 else "look"
         sentences.append(
-            f"Of the {row['heads']} heads of {row['model']}, {row['could_go']} look where another head of the model "
+            f"Of the {row['heads']} heads of {row['model']}, {row['could_go']} {verb} where another head of the model "
             f"looks, within {heads.attrs['threshold']:g} bits; a test with the task must say whether it can do "
             f"without them."
         )

@@ -121,7 +121,8 @@ class DependencyOptions(Intervals):
             not self.token_lengths or min(self.token_lengths) < 8
         ):
             raise LmkinError(
-                f"Lengths are numbers of tokens from 8 on, such as 16,32,64; got {quoted(self.token_lengths)}."
+                "Lengths are numbers of tokens from 8 on, such as 16,32,64; got "
+                f"{', '.join(map(str, self.token_lengths))}."
             )
         if self.reference_tokenizer is not None and self.token_lengths is None:
             raise LmkinError(

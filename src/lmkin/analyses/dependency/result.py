@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...core import MeasureError, did_you_mean, is_whole, quoted, to_numpy
+from ...core import MeasureError, did_you_mean, quoted
 from ...results import Files, Result, ResultTable, load_result, result_kind, save_result
 from .findings import dependency_findings
 from .joint import Block, Joint
@@ -22,7 +22,8 @@ from .row_sample import Kept
 from .shared_variance import commonality, unique_shares
 from .solver import Solver
 from .tables import dependency_data, dependency_table, published_rows, published_table, scored_split
-from .unexplained import of_every_model, unexplained
+from .unexplained import check_counts, of_every_model, unexplained
+from .variables import as_numbers
 
 FloatArray = NDArray[np.float64]
 
@@ -190,7 +191,7 @@ class Dependency(Result):
                 f"Rows of {', '.join(missing)} are needed too, under these names; got rows of "
                 f"{', '.join(map(str, rows)) or 'none'}."
             )
-        arrays = {name: _numbers(name, rows[name]) for name in W}
+        arrays = {name: as_numbers(name, rows[name]) for name in W}
         n = max((len(a) for a in arrays.values() if a.ndim), default=0)
         result = np.zeros((n, len(b))) + b
         for name, w in W.items():
@@ -264,6 +265,8 @@ class Dependency(Result):
         Chosen on validation rows and reported on test rows. All subsets are tried for up to 15 models, else (or with
         ``exhaustive=False``) one model is added at a time.
         """
+        if sizes is None and (stored := self._stored("best_subsets")) is not None:
+            return stored
         every = range(1, len(self._subsets().names))
         asked: Any = every if sizes is None else sizes
         several = isinstance(asked, Iterable) and not isinstance(asked, str)
@@ -276,13 +279,16 @@ class Dependency(Result):
         Only where ``carried``: R² of the model by those left is above 0, and no other model could as well go instead,
         both by their intervals (jackknife, as for R²). ``attrs["no_order"]`` says why the next step is no advice.
         """
+        if (stored := self._stored("drop_order")) is not None:
+            return stored
         intervals = "r2_group_se" in self.dataset
         level = float(self.dataset.attrs["level"]) if intervals else None
         return drop_order(self._subsets(), level=level, progress=progress)
 
     def unique(self) -> xr.Dataset:
         """What only one model knows of another, what several share, and what none explains."""
-        return unique_shares(self._subsets())
+        stored = self._stored("unique")
+        return stored if stored is not None else unique_shares(self._subsets())
 
     def commonality(
         self, target: str, groups: Mapping[str, str | Sequence[str]]
@@ -304,13 +310,10 @@ class Dependency(Result):
         ``share`` is that of a direction in the residual, ``share_of_model`` in the model; ``input`` are row numbers,
         ``text`` what they are, ``weight`` how far they lie along the direction; out of a sample of the test rows.
         """
+        if target is None and (stored := self._stored("unexplained")) is not None:
+            return stored
         joint, _ = self._fitted()
-        for value in (directions, inputs):
-            if not is_whole(value) or value < 1:
-                raise MeasureError(
-                    f"directions and inputs are whole numbers, 1 or more; got {quoted(directions)} and "
-                    f"{quoted(inputs)}."
-                )
+        check_counts(directions, inputs)
         if target is None:
             if basis is not None:
                 raise MeasureError("A basis is of one target: name the model that it explains.")
@@ -325,16 +328,11 @@ class Dependency(Result):
             split=split, directions=directions, inputs=inputs, kept=self._kept, units=self._texts,
         )  # fmt: skip
 
+    def _stored(self, name: str) -> xr.Dataset | None:
+        """A table of a result that was loaded from disk, without its fits."""
+        return None if self.fitted else self.portfolio.get(name)
+
     def _subsets(self) -> Subsets:
         if self._known_subsets is None:
             self._known_subsets = Subsets(*self._fitted())
         return self._known_subsets
-
-
-def _numbers(name: str, rows: Any) -> FloatArray:
-    try:
-        return np.asarray(to_numpy(rows), np.float64)
-    except (TypeError, ValueError):
-        raise MeasureError(
-            f"{name}: rows × neurons of numbers expected; got {quoted(rows)}."
-        ) from None

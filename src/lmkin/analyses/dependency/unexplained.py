@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...core import MeasureError
+from ...core import MeasureError, is_whole, quoted
 from .joint import Block, Joint
 from .regression import columns_of, residual_rows
 from .row_sample import Kept
@@ -85,3 +85,11 @@ def unexplained(
         coords={"direction": np.arange(1, count + 1), "neuron": np.arange(len(mine))},
         attrs={"model": joint.names[target], "split": split, "rows_looked_at": len(numbers)},
     )
+
+
+def check_counts(directions: Any, inputs: Any) -> None:
+    """Raise if there cannot be so many directions, or texts for each."""
+    if not all(is_whole(value) and value >= 1 for value in (directions, inputs)):
+        raise MeasureError(
+            f"directions and inputs are whole numbers, 1 or more; got {quoted(directions)} and {quoted(inputs)}."
+        )

@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...core import Ridge
+from ...core import MeasureError, Ridge, quoted, to_numpy
 from .intervals import FIELDS, Estimate, estimate
 from .joint import ROWS, Block, Joint
 from .solver import Solver
+
+FloatArray = NDArray[np.float64]
 
 _DIMS = {
     "r2_group": ("model",),
@@ -80,3 +83,13 @@ def beyond_length(
         by_length.append([1 - rest[s].sum() / total[s].sum() for s in joint.slices])
     variables["r2_length"] = (("split", "model"), np.array(by_length))
     return variables
+
+
+def as_numbers(name: str, rows: Any) -> FloatArray:
+    """Rows as float64. Raise if they are no numbers."""
+    try:
+        return np.asarray(to_numpy(rows), np.float64)
+    except (TypeError, ValueError):
+        raise MeasureError(
+            f"{name}: rows × neurons of numbers expected; got {quoted(rows)}."
+        ) from None

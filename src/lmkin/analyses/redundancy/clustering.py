@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -21,6 +21,9 @@ from ...core import Alert, MeasureError, alerts_of, did_you_mean, quoted, replac
 from .cluster_tables import tabulate
 from .linkage import Tree
 from .neuron_mask import NeuronMask, identity_of
+
+if TYPE_CHECKING:
+    from .result import Redundancy
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
@@ -226,6 +229,19 @@ class Clustering:
             **self.attrs,
         }
         return dataset
+
+    def to_result(self) -> Redundancy:
+        """The clusters as a result, with tables, findings and charts, as `write_report` shows them."""
+        from .result import Redundancy
+
+        return Redundancy.of(self)
+
+    def plot(self, name: str | None = None) -> Any:
+        """A chart (Altair), by name; without one, the neurons that are left at each threshold."""
+        return self.to_result().plot(name)
+
+    def _repr_html_(self) -> str:
+        return self.to_result()._repr_html_()
 
     # -- storing --------------------------------------------------------------------------------
 

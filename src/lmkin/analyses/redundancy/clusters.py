@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Unpack
@@ -102,7 +102,7 @@ def cluster_neurons(
             f"A representative is random or medoid; got {quoted(representative)}. {known}"
         )
     check_seed(seed)
-    options = _Options(cuts, linkage, representative, seed, precision, memory, progress, _log.info)
+    options = _Options(cuts, linkage, representative, seed, precision, memory, progress)
     if isinstance(source, Moments):
         if corpus is not None:
             raise MeasureError("Moments are sums: no corpus can be added to them.")
@@ -171,7 +171,6 @@ class _Options:
     precision: str | None
     memory: float | str | None
     progress: bool | None
-    say: Callable[[str], None] | None
 
 
 def _thresholds(given: float | Sequence[float]) -> list[float]:
@@ -222,8 +221,7 @@ def _cluster(
     number = np.concatenate([np.arange(w) for w in widths])
     name, of_moments = groups[0].model, isinstance(rows, Moments)
     precision = _precision(rows, len(layer), options)
-    if options.say:
-        options.say(f"{name}: {len(layer):,} neurons, {rows.n:,} rows. {plan}")
+    _log.info("%s: %s neurons, %s rows. %s", name, f"{len(layer):,}", f"{rows.n:,}", plan)
     if of_moments:
         correlations: Correlations
         correlations, moves = matrix_of_moments(rows, groups)
@@ -274,7 +272,6 @@ def _grown(correlations: Correlations, most: int, options: _Options) -> Tree:
             most=most,
             linkage=options.linkage,
             stops=options.thresholds,
-            say=options.say or (lambda _: None),
             advance=advance,
         )
 

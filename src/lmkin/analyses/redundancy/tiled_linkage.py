@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ TILE = 4096
 _LEAST_STEP = 1 / 128
 """Thresholds are not taken nearer together than this."""
 IntArray = NDArray[np.int64]
+_log = logging.getLogger("lmkin")
 FloatArray = NDArray[np.float64]
 
 
@@ -141,7 +143,6 @@ def grow(
     most: int,
     linkage: str = "average",
     stops: Sequence[float] = (),
-    say: Callable[[str], None] = lambda _: None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Tree:
     r"""The tree up to ``limit``, or as far as it can be grown with matrices of up to ``most`` clusters a side.
@@ -164,9 +165,11 @@ def grow(
             lower = asked[len(asked) // 2] if asked else (max(done, 0.0) + goal) / 2
             if not asked and goal - max(done, 0.0) < _LEAST_STEP:
                 break
-            say(
-                f"At {goal:.3f}, {sizes.max():,} clusters hang together, and a matrix of them would not fit: first "
-                f"those up to {lower:.3f}."
+            _log.info(
+                "At %.3f, %s clusters hang together, and a matrix of them would not fit: first those up to %.3f.",
+                goal,
+                f"{sizes.max():,}",
+                lower,
             )
             goal = lower
             continue

@@ -113,9 +113,9 @@ def _rogue(sides: Sequence[LayerStats]) -> list[Alert]:
                 AlertKind.ROGUE,
                 f"in {model}, {listed_layers([h[0] for h in hits])}, one neuron holds much of the variance (at "
                 f"most {share:.0%}: neuron "
-                f"{neuron} in layer {layer}). Raw ckasim, svsim, pwsim and procrustes say mostly what "
-                "that neuron says; "
-                f"look at the standardized values beside them (neurons='standardized').",
+                f"{neuron} in layer {layer}). Measures of raw neurons that mind their size (ckasim, svsim, pwsim, "
+                f"procrustes) say mostly what that neuron says; those of standardized neurons, which similarity gives "
+                f"beside them, do not.",
             )
         )
     return alerts
@@ -157,27 +157,35 @@ def _constant(sides: Sequence[LayerStats]) -> list[Alert]:
     ]
 
 
+_LOOK = "If they are many, look at the text with lmkin inspect."
+_ADVICE = {
+    "the first token of a decoder": "That token is an attention sink, left out by rule; first_token='keep' keeps it.",
+    "behind the cut of a long sentence": "Let long sentences be read in windows (long='window').",
+}
+
+
 def dropped_alerts(info: Mapping[str, Any]) -> list[Alert]:
     """Words that one model lacks, and that were left out of all."""
     alerts = []
     unit = info.get("units", "row")
     for model, reasons in info.get("lost", {}).items():
         listed = ", ".join(f"{count:,} ({why})" for why, count in reasons.items())
+        advice = " ".join(_ADVICE.get(why, _LOOK) for why in dict.fromkeys(reasons))
         alerts.append(
             Alert(
                 AlertKind.DROPPED,
-                f"{model} could not represent {listed} of the {unit}s; they were left out of all models. "
-                "If they are many, look at "
-                f"the text with lmkin inspect, or let long sentences be read in windows (long='window').",
+                f"{model} lacks {listed} of the {unit}s; they were left out of all models. {advice}",
             )
         )
-    for model, count in info.get("dropped", {}).items():
+    known = sum(count for reasons in info.get("lost", {}).values() for count in reasons.values())
+    others = {model: n for model, n in info.get("dropped", {}).items() if n > known}
+    if others:
+        listed = ", ".join(f"{model} ({count:,})" for model, count in others.items())
         alerts.append(
             Alert(
                 AlertKind.DROPPED,
-                f"{count:,} {unit}s that {model} has are missing in another model, and were left out of "
-                "all. Nothing is to be done "
-                f"if they are few.",
+                f"{unit}s that {listed} has are missing in another model, and were left out of all. Nothing is to be "
+                f"done if they are few.",
             )
         )
     return alerts
@@ -251,8 +259,8 @@ def _parts(parts: int | None) -> list[Alert]:
         return []
     if parts < 2:
         text = (
-            "the rows are not in parts, so there are no intervals. Take more text (a part is whole sentences); in "
-            "Python, name parts when rows are added (update(…, part=…))."
+            "the rows are not in parts, so there are no intervals. Take more text: a part is whole sentences. Moments "
+            "of your own have the parts that their rows were added under."
         )
     else:
         text = (

@@ -17,6 +17,10 @@ Route = Literal["panels", "joint", "pairs", "dual"]
 RUN = "Run"
 
 
+FEWEST_ROWS = 20
+"""Of a sample that anything can be said of."""
+
+
 @dataclass(frozen=True)
 class SimilarityOptions(Intervals):
     """Measures, intervals, scaling, permutations; and how layers are brought together."""
@@ -65,6 +69,13 @@ class SimilarityOptions(Intervals):
         self.check_intervals()
         measures = choose_measures(self.measures)
         check_options(measures, dict(self.measure_options))
+        if self.sample_rows < FEWEST_ROWS and (
+            self.permutations or any(m.needs != "moments" for m in measures)
+        ):
+            raise MeasureError(
+                f"Permutations, and measures that need rows, are computed on a sample of {FEWEST_ROWS} rows at least; "
+                f"got sample_rows={self.sample_rows}."
+            )
         if self.held_out and not any(m.fitted for m in measures):
             raise MeasureError(
                 "held_out is for measures that fit something: mixedsim, svsim, pwsim. Nothing is fitted in "

@@ -122,11 +122,19 @@ class Similarity(LayerComparison):
             )
         return self.dataset.sel(scaling=scaling or known[0])
 
-    def localization(self, *, others: str = "all") -> xr.Dataset | None:
-        """Neuronsim − svsim of each layer (Wu et al. 2020); None where one of them was not computed."""
-        if not {"neuronsim", "svsim"} <= set(self.measures):
-            return None
+    def localization(self, *, others: str = "all") -> xr.Dataset:
+        """Neuronsim − svsim of each layer (Wu et al. 2020). Raise if one of them was not computed."""
+        if not self.localizes:
+            raise MeasureError(
+                f"A localization score is neuronsim − svsim, and here are {', '.join(self.measures)}: ask for both, "
+                f"measures='neuronsim,svsim'."
+            )
         return localization(self.dataset, others=others)
+
+    @property
+    def localizes(self) -> bool:
+        """Whether both measures are there that localization scores are made of."""
+        return {"neuronsim", "svsim"} <= set(self.measures)
 
     # -- what every result has ----------------------------------------------------------------------
 
@@ -149,7 +157,7 @@ class Similarity(LayerComparison):
 
     def files(self) -> Files:
         """``similarity.nc`` and .csv, ``averages.csv``, and ``localization.csv`` where it is defined."""
-        local = self.localization()
+        local = self.localization() if self.localizes else None
         files: Files = {
             "similarity.nc": lambda path: save_result(self.dataset, path),
             "similarity.csv": lambda path: save_result(self.dataset, path),

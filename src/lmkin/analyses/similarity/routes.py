@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...core import LayerId, MeasureError, progress_bar
+from ...core import LayerId, MeasureError, fingerprint, progress_bar
 from ...measures import (
     MomentReplicates,
     Null,
@@ -52,8 +52,12 @@ def from_moments(
     tasks: list[Task],
     settings: Settings,
     known: Container[tuple[int, int]] = (),
+    work: Workspace | None = None,
 ) -> Outcome:
-    """From sums, and the rows that were kept for what needs rows; without the pairs of layers that are ``known``."""
+    """From sums, and the rows that were kept for what needs rows; without the pairs of layers that are ``known``.
+
+    Finished scores are kept in ``work``.
+    """
     if not moments.groups:
         raise MeasureError("These moments are empty: no rows have been added yet.")
     replicates = (
@@ -64,7 +68,7 @@ def from_moments(
     jobs: list[tuple[list[Task], Replicates]] = [(sums, replicates)] if sums else []
     if rows:
         jobs.append((rows, sampled(moments)))
-    scores = _run(jobs, settings, known)
+    scores = _run(jobs, settings, known, work)
     info = dict(moments.info)
     if isinstance(moments, Moments) and (settings.intervals or settings.held_out):
         info["outliers"] = [str(part) for part in moments.parts_with_outliers()]
@@ -100,6 +104,7 @@ def _run(
     jobs: Sequence[tuple[list[Task], Replicates]],
     settings: Settings,
     known: Container[tuple[int, int]] = (),
+    work: Workspace | None = None,
 ) -> dict[tuple[str, bool], Scores]:
     how = [
         (
@@ -116,13 +121,34 @@ def _run(
     scores: dict[tuple[str, bool], Scores] = {}
     with progress_bar("measures", total, "pairs", show=settings.progress) as advance:
         for tasks, replicates, options in how:
-            scores |= evaluate(tasks, replicates, advance=advance, known=known, **options)
+            names = [[t.measure.name, t.standardized, t.options] for t in tasks]
+            mine = None if work is None else work.within(tasks=names, **options)
+            scores |= evaluate(
+                tasks, replicates, advance=advance, known=known, work=mine, **options
+            )
     return scores
 
 
 def jointly(source: RowSource, tasks: list[Task], settings: Settings, keep_parts: bool) -> Outcome:
     """All layers of all models at once."""
-    return from_moments(_moments_of(source, tasks, settings, keep_parts), tasks, settings)
+    moments = _moments_of(source, tasks, settings, keep_parts)
+    return from_moments(moments, tasks, settings, work=_work(source, settings))
+
+
+def _work(source: RowSource, settings: Settings) -> Workspace | None:
+    """Where scores of these rows are kept."""
+    work = Workspace.of(settings.workspace)
+    if not work.keeps:
+        return None
+    own = {"precision": settings.precision, "seed": settings.seed, "kept": settings.sample_rows}
+    parts = np.asarray(source.part)
+    return work.within(
+        rows=source.identity(), parts=fingerprint(parts), layers=_names(source), **own
+    )
+
+
+def _names(source: RowSource) -> list[str]:
+    return [str(layer) for layer in source.widths]
 
 
 def by_panels(
@@ -141,7 +167,7 @@ def by_panels(
             seed=settings.seed,
             advance=advance,
         )
-    return from_moments(moments, tasks, settings)
+    return from_moments(moments, tasks, settings, work=_work(source, settings))
 
 
 def _kept_rows(tasks: list[Task], settings: Settings) -> int:
@@ -201,7 +227,8 @@ def _by_pairs(
     seen: set[str] = set()
     for a, b in combinations(models, 2):
         pair_groups = [g for g in groups if g.model in (a, b)]
-        moments = _moments_of(source.only(pair_groups), tasks, settings, keep_parts)
+        pair = source.only(pair_groups)
+        moments = _moments_of(pair, tasks, settings, keep_parts)
         # Pairs of layers of one model are known once it has met another.
         known = {
             (i, j)
@@ -209,7 +236,7 @@ def _by_pairs(
             for j, h in enumerate(pair_groups)
             if g.model == h.model and g.model in seen
         }
-        outcome = from_moments(moments, tasks, settings, known)
+        outcome = from_moments(moments, tasks, settings, known, _work(pair, settings))
         seen |= {a, b}
         for g, side in zip(pair_groups, outcome.sides, strict=True):
             sides.setdefault(g, _Measured.of(side))
@@ -280,7 +307,7 @@ def dually(source: RowSource, tasks: list[Task], settings: Settings, keep_parts:
     return Outcome(
         list(source.widths),
         dict(source.widths),
-        _run([(tasks, replicates)], settings),
+        _run([(tasks, replicates)], settings, work=_work(source, settings)),
         source.n,
         replicates.part_sizes,
         source.info,

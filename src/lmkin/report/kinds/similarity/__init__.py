@@ -91,9 +91,8 @@ def _curves(
     view: LayerPairs, result: Any
 ) -> Iterator[tuple[str, xr.Dataset, Sequence[Measure], str]]:
     """Name, values, measures and axis of the curves over the layers that there are."""
-    localization = result.localization()
-    if localization is not None:
-        yield "localization", localization, [_LOCALIZATION], "localization score"
+    if result.localizes:
+        yield "localization", result.localization(), [_LOCALIZATION], "localization score"
     averages = result.averages()
     if averages is not None:
         measures = [m for m in view.measures if m.name in averages]
