@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..core import LmkinError, fingerprint
+from ..core import LmkinError, as_path, fingerprint, quoted
 
 _log = logging.getLogger("lmkin")
 Value = TypeVar("Value")
@@ -34,7 +34,9 @@ class Workspace:
     """
 
     def __init__(self, folder: str | Path | None = None, key: Mapping[str, Any] | None = None):
-        self.folder = None if folder is None else Path(folder)
+        if not isinstance(folder, str | Path | None):
+            raise LmkinError(f"A workspace is a folder for unfinished work; got {quoted(folder)}.")
+        self.folder = None if folder is None else as_path(folder)
         self.key = dict(key or {})
 
     @classmethod
