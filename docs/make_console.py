@@ -30,7 +30,7 @@ def printed(command: str, folder: Path) -> str:
     environment = {**os.environ, "COLUMNS": "80", "HF_HUB_OFFLINE": "1"}
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     done = subprocess.run(
-        ["bash", "-c", f"{command} 2>&1"],
+        ["bash", "-c", command if "2>" in command else f"{command} 2>&1"],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -51,6 +51,10 @@ def refresh(page: Path, folder: Path, *, check: bool) -> int:
     """Run a page's commands; how many blocks are not what is printed now."""
     text = page.read_text("utf-8")
     stale = 0
+    for name, content in re.findall(
+        r"```\{code-block\} \w+\n:caption: (\S+)\n(.*?)```", text, re.S
+    ):
+        (folder / name).write_text(content, "utf-8")
     for block in re.findall(r"```console\n(.*?)```", text, re.S):
         pieces = re.split(r"(?m)^\$ ", block)[1:]
         fresh = block
