@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test coverage browser lint format bench docs sample clean
+.PHONY: help demo test coverage fuzz browser lint format bench docs sample clean
 
 help: ## list the commands
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -21,6 +21,11 @@ test: $(VENV)/.dev browser ## run the tests
 
 coverage: $(VENV)/.dev browser ## run the tests, and say which lines they do not reach
 	$(PYTEST) --cov --cov-report=term
+
+MUTANTS := 20000
+
+fuzz: $(VENV)/.dev ## mutants of every file that lmkin reads: none may crash, hang or be read as something else
+	PYTHONPATH=src:tests $(BIN)/python -m fuzz.run --regressions --mutants $(MUTANTS)
 
 # The tests of the report look at it in a real browser. Where there is none, and it can be had without asking
 # anyone, it is installed; where it cannot, those tests are skipped and everything else runs.

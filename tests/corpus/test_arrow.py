@@ -234,4 +234,4 @@ def test_a_damaged_file_is_named(name):
 def test_a_damaged_folder_is_named(saved):
     path = saved(treebank())
     (path / "state.json").unlink()
-    assert "cannot be read" in told(path)
+    assert "There is no file" in told(path)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from importlib.metadata import EntryPoint
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
+import torch
 
 import lmkin
 from lmkin.measures import registry
@@ -92,3 +95,46 @@ def test_parts_in_pieces_lose_no_rows_where_unfinished_work_is_kept(
             kept.cov("bert/0", "bert/0"), plain.cov("bert/0", "bert/0"), atol=1e-6
         )
     assert len(list((tmp_path / "w").iterdir())) > 3
+
+
+def odd_arrays() -> dict[str, tuple[Any, str]]:
+    """Arrays that hide their numbers, have none, or keep them in another way; and what is said of them."""
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    tensor = torch.tensor(X, dtype=torch.float32)
+    return {
+        "masked": (np.ma.masked_array(X, X > 2), "masked array, with 6 values hidden"),
+        "nothing masked": (np.ma.masked_array(X), "masked array, with 0 values"),
+        "sparse": (tensor.to_sparse(), "sparse"),
+        "scipy": (scipy.sparse.csr_matrix(X), "sparse"),
+        "meta": (torch.empty(60, 5, device="meta"), "no numbers"),
+        "quantized": (torch.quantize_per_tensor(tensor, 0.1, 0, torch.qint8), "dequantize"),
+    }
+
+
+@pytest.mark.parametrize("name", odd_arrays())
+def test_arrays_that_are_no_plain_numbers_are_refused(name: str) -> None:
+    array, says = odd_arrays()[name]
+    other = np.random.default_rng(1).normal(size=(60, 4))
+    for ask in (
+        lambda: lmkin.similarity({"a": array, "b": other}, measures="ckasim", progress=False),
+        lambda: lmkin.decompose({"a": array, "b": other}, progress=False),
+        lambda: lmkin.cluster_neurons({"a": array}, progress=False),
+        lambda: lmkin.compute_moments({"a": array, "b": other}, progress=False),
+        lambda: lmkin.linear_cka(array, other),
+    ):
+        with pytest.raises(lmkin.LmkinError, match=says):
+            ask()
+
+
+def test_the_smallest_numbers_there_are_give_the_same() -> None:
+    random = np.random.default_rng(0)
+    X, Y = random.normal(size=(60, 5)), random.normal(size=(60, 4))
+    small = (X * 1e-42).astype(np.float32)  # denormal: a few bits each
+    for measure in ("ckasim", "svsim", "neuronsim", "procrustes"):
+        expected, found = (
+            lmkin.similarity({"a": a, "b": Y}, measures=measure, neurons="raw", progress=False)[
+                measure
+            ]
+            for a in (X, small)
+        )
+        np.testing.assert_allclose(found, expected, atol=0.02)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from safetensors.numpy import save_file
 
 import lmkin
 from lmkin.core import LayerId, as_layer_id
+from lmkin.core.files.tensors import _checksum
 from lmkin.moments import Moments
 
 few = settings(max_examples=25, deadline=None)
@@ -356,28 +359,78 @@ def test_files_that_are_no_moments(tmp_path: Any) -> None:
     with pytest.raises(lmkin.MomentsError, match="holds no moments"):
         Moments.load(path)
     for head in ("{}", "[]", '"x"', "not json"):
-        save_file({"a": np.ones(3)}, path, metadata={"lmkin-moments": head})
+        save_file({"a": np.ones(3)}, path, metadata={"lmkin": head})
         with pytest.raises(lmkin.MomentsError, match=r"m\.safetensors"):
             Moments.load(path)
     with pytest.raises(lmkin.MomentsError):
         Moments.load(tmp_path)
 
 
-def test_files_of_another_time(tmp_path: Any) -> None:
+def changed(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
+    """The file after someone changed it and made its checksum right."""
+    with safe_open(path, framework="numpy") as file:
+        head = json.loads(file.metadata()["lmkin"])
+        arrays = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
+    change(head, arrays)
+    head["checksum"] = _checksum(head["kind"], head["format"], head["data"], arrays)
+    save_file(arrays, path, metadata={"lmkin": json.dumps(head)})
+
+
+WRONG: dict[str, Callable[[Any, Any], Any]] = {
+    **{f"no {name}": lambda _, arrays, name=name: arrays.pop(name)
+       for name in ("shift", "total.first", "total.panel0", "sample.keys")},
+    "no rows": lambda head, _: head["data"].update(n=0),
+    "rows that are no number": lambda head, _: head["data"].update(n="many"),
+    "a width that is none": lambda head, _: head["data"]["groups"][0].__setitem__(2, 10**6),
+    "a layer twice": lambda head, _: head["data"]["groups"].append(head["data"]["groups"][0]),
+    "panels that overlap": lambda head, _: head["data"].update(panels=[[0, 3], [2, 9]]),
+    "a panel of another shape": lambda _, arrays: arrays.update({"total.panel0": np.ones((2, 2))}),
+    "a scale of 0": lambda _, arrays: arrays["scale"].__setitem__(0, 0),
+    "NaN": lambda _, arrays: arrays["total.first"].__setitem__(0, np.nan),
+    "another precision": lambda head, _: head["data"].update(precision="float8"),
+    "parts that do not add up": lambda head, _: head["data"]["kept"][0].__setitem__(1, 3),
+    "a sample of a part that is none": lambda _, arrays: arrays["sample.parts"].__setitem__(0, 99),
+    "a sample that is too large": lambda head, _: head["data"].update(sample=[1, 0]),
+    "info that is none": lambda head, _: head["data"].update(info=3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_does_not_fit_together_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "m.safetensors"
+    moments = Moments(keep_parts=True)
+    for part in range(2):
+        moments.update(layers(part), part=part)
+    moments.save(path)
+    changed(path, WRONG[name])
+    with pytest.raises(lmkin.MomentsError, match=r"m\.safetensors.*damaged"):
+        Moments.load(path)
+
+
+def test_files_of_another_time(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     Moments().update(layers(0)).save(path)
-    with safe_open(path, framework="numpy") as file:
-        head = json.loads(file.metadata()["lmkin-moments"])
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    newer = json.dumps({**head, "format": head["format"] + 1, "more": [1]})
-    save_file(arrays, path, metadata={"lmkin-moments": newer})
+    changed(path, lambda head, _: head.update(format=head["format"] + 1))
     with pytest.raises(lmkin.MomentsError, match="newer lmkin"):
         Moments.load(path)
-    for missing in ("shift", "total.first", "total.panel0", "sample.keys"):
-        some = {name: array for name, array in arrays.items() if name != missing}
-        save_file(some, path, metadata={"lmkin-moments": json.dumps(head)})
-        with pytest.raises(lmkin.MomentsError, match="damaged"):
-            Moments.load(path)
+
+
+def test_every_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "m.safetensors"
+    Moments().update(layers(0)).save(path)
+    good, kept = path.read_bytes(), Moments.load(path)
+    random = np.random.default_rng(0)
+    for place in random.integers(0, 8 * len(good), 400).tolist():
+        bytes_ = bytearray(good)
+        bytes_[place // 8] ^= 1 << place % 8
+        path.write_bytes(bytes_)
+        try:
+            back = Moments.load(path)
+        except lmkin.MomentsError:
+            continue
+        assert back.widths == kept.widths
+        for group in kept.groups:
+            np.testing.assert_array_equal(back.cov(group, group), kept.cov(group, group))
 
 
 # -- other arrays ------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from safetensors import safe_open
 from safetensors.numpy import save_file
 
 import lmkin
+from lmkin.core.files.tensors import _checksum
 from redundancy import naive_redundancy as naive
 
 ARRAYS = naive.layered(naive.blocks(80, 40, 0), [12, 20, 8])
@@ -26,13 +27,17 @@ def cluster(source: Any = ARRAYS, thresholds: Any = (0.2, 0.5, 0.8), **options: 
     return lmkin.cluster_neurons(source, thresholds=thresholds, progress=False, **options)
 
 
-def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, str]], None]) -> None:
-    """The same file after someone changed tensors or what it says of them."""
+def rewritten(
+    path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None], *, signed: bool = False
+) -> None:
+    """The same file after someone changed tensors or what it says of them; ``signed``: with the checksum made right."""
     with safe_open(path, "numpy") as file:
-        about = dict(file.metadata())
+        head = json.loads(file.metadata()["lmkin"])
         tensors = {name: file.get_tensor(name).copy() for name in file.keys()}  # noqa: SIM118
-    change(tensors, about)
-    save_file(tensors, path, about)
+    change(tensors, head["data"])
+    if signed:
+        head["checksum"] = _checksum(head["kind"], head["format"], head["data"], tensors)
+    save_file(tensors, path, {"lmkin": json.dumps(head)})
 
 
 # -- what is kept ---------------------------------------------------------------------------------
@@ -262,12 +267,12 @@ def test_kept_neurons_come_back_as_they_were(
     assert np.array_equal(applied, clustered.reduce(acts, 0.3))
 
 
-def edit_tensor(tensors: dict[str, Any], _: dict[str, str]) -> None:
+def edit_tensor(tensors: dict[str, Any], _: dict[str, Any]) -> None:
     tensors["1"][4] ^= 1
 
 
-def edit(name: str, value: str | None) -> Any:
-    def change(_: dict[str, Any], about: dict[str, str]) -> None:
+def edit(name: str, value: Any) -> Any:
+    def change(_: dict[str, Any], about: dict[str, Any]) -> None:
         if value is None:
             del about[name]
         else:
@@ -280,27 +285,28 @@ def edit(name: str, value: str | None) -> Any:
     "change",
     [
         edit_tensor,
-        edit("threshold", "0.2"),
+        edit("threshold", 0.2),
         edit("threshold", "much"),
         edit("threshold", None),
         edit("identity", "0123"),
         edit("model", "another"),
         edit("model", None),
-        edit("layers", "[0, 2, 1]"),
-        edit("layers", "[0, 1]"),
-        edit("layers", "[0, 1, 2, 3]"),
-        edit("layers", "["),
+        edit("layers", [0, 2, 1]),
+        edit("layers", [0, 1]),
+        edit("layers", [0, 1, 2, 3]),
+        edit("layers", [0, 1, "2"]),
         edit("layers", None),
         edit("hash", "0" * 32),
         edit("hash", None),
-        edit("lmkin", "clustering"),
-        edit("lmkin", None),
     ],
 )
-def test_a_changed_file_of_kept_neurons_is_refused(change: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("signed", [False, True])
+def test_a_changed_file_of_kept_neurons_is_refused(
+    change: Any, signed: bool, tmp_path: Path
+) -> None:
     path = tmp_path / "kept.safetensors"
     KEPT.save(path)
-    rewritten(path, change)
+    rewritten(path, change, signed=signed)
     with pytest.raises(lmkin.MeasureError):
         lmkin.NeuronMask.load(path)
 
@@ -328,15 +334,26 @@ def test_broken_files(kind: str, tmp_path: Path) -> None:
 
 
 def test_any_changed_byte_is_refused_or_changes_nothing(tmp_path: Path) -> None:
-    """Of the numbers: what is not refused gives the same neurons."""
+    """Of header and numbers: what is not refused gives the same neurons."""
     path = tmp_path / "kept.safetensors"
     KEPT.save(path)
     whole = path.read_bytes()
-    head = 8 + int.from_bytes(whole[:8], "little")
-    for place in range(head, len(whole)):
+    for place in range(len(whole)):
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(lmkin.MeasureError, match="changed since"):
-            lmkin.NeuronMask.load(path)
+        try:
+            mask = lmkin.NeuronMask.load(path)
+        except lmkin.MeasureError:
+            continue
+        assert mask.hash == KEPT.hash
+
+
+def test_files_are_the_same_bytes_every_time(tmp_path: Path) -> None:
+    for save in (KEPT.save, cluster(representative="medoid").save):
+        written = []
+        for number in range(4):
+            save(tmp_path / f"{number}.safetensors")
+            written.append((tmp_path / f"{number}.safetensors").read_bytes())
+        assert len(set(written)) == 1
 
 
 # -- files of Clustering --------------------------------------------------------------------------
@@ -403,45 +420,49 @@ def test_kept_neurons_of_a_loaded_clustering_are_bound_to_their_model(
         lmkin.Clustering.load(tmp_path / "c.safetensors").reduce(twin_acts, 0.3)
 
 
-def _edit_about(change: Callable[[Any], None]) -> Any:
-    def changed(_: dict[str, Any], about: dict[str, str]) -> None:
-        text = json.loads(about["about"])
-        change(text)
-        about["about"] = json.dumps(text)
+def _change(name: str, value: Any) -> Any:
+    def changed(tensors: dict[str, Any], _: dict[str, Any]) -> None:
+        tensors[name][0] = value
 
     return changed
 
 
-def _edit(name: str) -> Any:
-    def changed(tensors: dict[str, Any], _: dict[str, str]) -> None:
-        tensors[name][0] += 1
-
-    return changed
+def _edit(**values: Any) -> Any:
+    return lambda _, head: head.update(values)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(_edit(f"0/{n}") for n in ("layer", "number", "moves", "turn", "first", "height", "medoid/0")),
-        lambda tensors, _: tensors.pop("0/turn"),
-        lambda tensors, _: tensors.update({"0/more": np.zeros(2)}),
-        _edit_about(lambda text: text.update(thresholds=[0.2, 0.5, 0.9])),
-        _edit_about(lambda text: text.update(seed=9)),
-        _edit_about(lambda text: text["models"]["m"].update(identity="another")),
-        _edit_about(lambda text: text["models"]["m"].update(limit=0.5)),
-        edit("about", "{"),
-        edit("about", None),
-        edit("hash", "0" * 32),
-        edit("hash", None),
-        edit("lmkin", "keep"),
-        edit("lmkin", None),
-    ],
-)  # fmt: skip
-def test_a_changed_clustering_is_refused(change: Any, tmp_path: Path) -> None:
+def _edit_model(**values: Any) -> Any:
+    return lambda _, head: head["models"][0].update(values)
+
+
+WRONG = {
+    "a layer that is none": _change("0/layer", -1),
+    "neither moves nor not": _change("0/moves", 7),
+    "beyond the leaves": _change("0/first", 10**6),
+    "before the leaves": _change("0/second", -3),
+    "a height that falls": _change("0/height", 5.0),
+    "not a number": _change("0/height", np.nan),
+    "a medoid that is none": _change("0/medoid/0", 10**9),
+    "a sign that is none": _change("0/sign/0", 5),
+    "a tensor less": lambda tensors, _: tensors.pop("0/turn"),
+    "other thresholds": _edit(thresholds=[0.2, 0.5, 0.9]),
+    "thresholds that are none": _edit(thresholds=["a"]),
+    "a linkage that is none": _edit(linkage="ward"),
+    "no models": _edit(models=[]),
+    "another identity": _edit_model(identity="another"),
+    "a limit that is none": _edit_model(limit="much"),
+    "no masks": _edit_model(keep={}),
+}
+
+
+@pytest.mark.parametrize("signed", [False, True])
+@pytest.mark.parametrize("name", WRONG)
+def test_a_changed_clustering_is_refused(name: str, signed: bool, tmp_path: Path) -> None:
+    """With the checksum made right too, before a compiled loop sees a number that points out of its range."""
     path = tmp_path / "c.safetensors"
     cluster(representative="medoid").save(path)
-    rewritten(path, change)
-    with pytest.raises(lmkin.MeasureError):
+    rewritten(path, WRONG[name], signed=signed)
+    with pytest.raises(lmkin.MeasureError, match=r"c\.safetensors"):
         lmkin.Clustering.load(path)
 
 
@@ -452,7 +473,8 @@ def test_a_tensor_of_another_shape_or_type_is_refused(tmp_path: Path) -> None:
         lambda tensors, _: tensors.update({"0/height": tensors["0/height"].view(np.int64)}),
         lambda tensors, _: tensors.update({"0/layer": tensors["0/layer"].reshape(2, -1)}),
     ):
-        cluster().save(path)
-        rewritten(path, change)
-        with pytest.raises(lmkin.MeasureError):
-            lmkin.Clustering.load(path)
+        for signed in (False, True):
+            cluster().save(path)
+            rewritten(path, change, signed=signed)
+            with pytest.raises(lmkin.MeasureError):
+                lmkin.Clustering.load(path)

@@ -16,7 +16,7 @@ from synthetic import similarities
 import lmkin
 from lmkin.analyses.similarity import Similarity
 from lmkin.analysis import Analysis, Running, Source
-from lmkin.core import Plan, option
+from lmkin.core import Plan, fingerprint, option
 from lmkin.report import Chapter, result_charts, run_to_folder, write_result
 from lmkin.results import Result, load_result
 from lmkin.rows import Workspace
@@ -29,6 +29,14 @@ def result(models: tuple[str, ...] = ("a", "b"), run: str | None = "one") -> Res
 
 def names(folder: Path) -> set[str]:
     return {str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()}
+
+
+def rewrite(folder: Path, **changed: Any) -> None:
+    """Somebody changes a manifest, and makes its checksum right."""
+    manifest = json.loads((folder / "lmkin.json").read_text("utf-8")) | changed
+    manifest.pop("checksum")
+    manifest["checksum"] = fingerprint(manifest)
+    (folder / "lmkin.json").write_text(json.dumps(manifest), "utf-8")
 
 
 def test_everything_is_written_and_listed(tmp_path: Path) -> None:
@@ -57,8 +65,7 @@ def test_the_same_run_again_and_another_one(tmp_path: Path) -> None:
     for other in (result(run="two"), result(run="")):
         with pytest.raises(lmkin.LmkinError, match=r"another run.*overwrite=True"):
             write_result(other, tmp_path)
-    manifest = json.loads((tmp_path / "lmkin.json").read_text("utf-8"))
-    (tmp_path / "lmkin.json").write_text(json.dumps(manifest | {"kind": "redundancy"}), "utf-8")
+    rewrite(tmp_path, kind="redundancy")
     with pytest.raises(lmkin.LmkinError, match=r"another kind \(redundancy\)"):
         write_result(result(), tmp_path)
     write_result(result(run="two"), tmp_path, charts=False, overwrite=True)
@@ -98,9 +105,13 @@ def test_an_edited_manifest_reaches_nothing_outside(tmp_path: Path) -> None:
         path.write_text("mine")
     (out / "linked").symlink_to(tmp_path / "elsewhere")
     (out / "link").symlink_to(outside[0])
-    manifest = json.loads((out / "lmkin.json").read_text("utf-8"))
-    manifest["files"] += ["../precious", str(outside[0]), "linked/file", "link", 7, "gone", "."]
-    (out / "lmkin.json").write_text(json.dumps(manifest), "utf-8")
+    own = json.loads((out / "lmkin.json").read_text("utf-8"))["files"]
+    for name in ("../precious", str(outside[0]), 7, ".", "a/../../precious", ""):
+        rewrite(out, files=[*own, name])
+        with pytest.raises(lmkin.LmkinError, match="is damaged"):
+            write_result(result(), out, charts=False)
+        write_result(result(), out, charts=False, overwrite=True)
+    rewrite(out, files=[*own, "linked/file", "link", "gone"])
     write_result(result(), out, charts=False)
     assert all(path.read_text() == "mine" for path in outside)
 

@@ -83,7 +83,7 @@ def foreign(folder: Path) -> dict[str, tuple[Path, str]]:
         "a text": (folder / "text.txt", r"5 bytes with the ending \.txt"),
         "tensors": (folder / "other.safetensors", "nothing that lmkin wrote"),
         "broken tensors": (folder / "broken.safetensors", "damaged"),
-        "another netCDF": (folder / "other.nc", "similarity"),
+        "another netCDF": (folder / "other.nc", "no netCDF file that lmkin wrote"),
         "a broken netCDF": (folder / "broken.nc", "no netCDF file that lmkin wrote"),
     }
 

@@ -93,7 +93,9 @@ def test_csv_has_a_line_for_every_pair(result: xr.Dataset, tmp_path: Path) -> No
     frame = pd.read_csv(tmp_path / "result.csv", keep_default_na=False)
     layers = sum(1 + k % 3 for k in range(len(NASTY)))
     assert len(frame) == layers**2  # none for layers that a model lacks
-    assert set(frame.model_x) == set(NASTY)
+    assert set(frame.model_x) == {"'=1+1" if name == "=1+1" else name for name in NASTY}
+    for axis in ("model_x", "model_y"):  # a spreadsheet shows the apostrophe of a text to nobody
+        frame[axis] = frame[axis].str.removeprefix("'")
     assert not any(c.endswith(("_without", "_match", "_match_r")) for c in frame.columns)
     for row in frame.itertuples():
         place = {axis: getattr(row, axis) for axis in AXES}

@@ -30,7 +30,7 @@ from .activations import Activations
 from .batches import batches, shard_ranges
 from .manifest import make_manifest, shard_entries
 from .shards import ShardImage
-from .store import StoreWriter
+from .store_writer import StoreWriter
 
 _log = logging.getLogger(__name__)
 DTYPES = ("float32", "float16")

@@ -10,9 +10,53 @@ import platform
 from collections.abc import Mapping
 from typing import Any
 
+from ..core import Choice, Text, Whole, fingerprint
 from ..models import AlignedCorpus, LanguageModel
 
-FORMAT = 1
+FORMAT = 2
+SCHEMA: dict[Any, Any] = {
+    "lmkin_store": Whole(FORMAT, FORMAT),
+    "status": Choice(("partial", "complete")),
+    "key": Text(r"[0-9a-f]{32}"),
+    "checksum": Text(r"[0-9a-f]{32}"),
+    "model": {"name": str, "layers?": Whole(1, 10**5), "device?": str, "spec?": str, str: Any},
+    "corpus": {
+        "name": str,
+        "format": (str, None),
+        "hash": str,
+        "sentences": Whole(),
+        "words": Whole(),
+        str: Any,
+    },
+    "units": {
+        "kind": Choice(("word", "token", "sentence")),
+        "offered": Whole(),
+        "kept": Whole(),
+        "hash": str,
+        "rule": {str: Any},
+        "losses": {
+            "dropped?": {str: Whole()},
+            "dropped_examples?": {str: [str]},
+            "with_unknown_token?": (Whole(), None),
+            "only_unknown_tokens?": (Whole(), None),
+            str: (Whole(), None),
+        },
+    },
+    "layers": [Whole(0, 10**5)],
+    "widths": [Whole(1, 10**7)],
+    "dtype": Choice(("float16", "float32")),
+    "created": str,
+    "versions": {str: (str, None)},
+    "files": {"corpus.jsonl": str, "units.safetensors": str},
+    "shards": [
+        {
+            "file": Text(r"shard-[0-9]{5,9}\.safetensors"),
+            "rows": [Whole()],
+            "crc32": (Text(r"[0-9a-f]{8}"), None),
+        }
+    ],
+}
+"""What a manifest on disk is; anything else is refused before anybody asks it for a file."""
 _NAMES = ("name", "spec", "revision", "tokenizer_spec")
 """What may differ although the numbers are the same: weights and tokenizer are known by their hashes."""
 _LIBRARIES = ("lmkin", "numpy", "torch", "transformers", "tokenizers", "safetensors")
@@ -61,9 +105,15 @@ def make_manifest(
             "losses": reading.losses.to_dict(),
         },
         "layers": layers,
+        "widths": [model.widths[n] for n in layers],
         "dtype": dtype,
         "versions": {"python": platform.python_version(), **versions},
     }
+
+
+def manifest_checksum(manifest: Mapping[str, Any]) -> str:
+    """Of everything that a manifest says but this."""
+    return fingerprint({k: v for k, v in manifest.items() if k != "checksum"})
 
 
 def unknown_in(manifest: Mapping[str, Any]) -> dict[str, int] | None:
@@ -99,6 +149,8 @@ def what_differs(a: dict[str, Any], b: dict[str, Any], path: str = "") -> str:
         "created",
         "versions",
         "shards",
+        "files",
+        "checksum",
         "status",
         "key",
         "name",

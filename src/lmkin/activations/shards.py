@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,21 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import ActivationsError, replacing
+from ..core import ActivationsError, open_file, replacing
 from .direct_io import aligned_memory, round_up, write_file
 
 _DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype(np.float16), "F32": np.dtype(np.float32)}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_CRC = re.compile(rb'"crc32":"([0-9a-f]{8})"')
 
 
 @dataclass(frozen=True)
 class Shard:
-    """A finished shard as its own header describes it."""
+    """A finished shard."""
 
     path: Path
-    key: str
-    start: int
-    stop: int
     crc32: str
     layers: Mapping[int, NDArray[Any]]
 
@@ -81,58 +81,81 @@ class ShardImage:
         """Write the shard atomically; returns its checksum."""
         layers = self.layers(stop - start)
         crc = checksum(layers)
-        header: dict[str, Any] = {
-            "__metadata__": {"lmkin": key, "start": str(start), "stop": str(stop), "crc32": crc}
-        }
-        end = 0
-        for number, array in layers.items():
-            header[tensor_name(number)] = {
-                "dtype": _NAMES[array.dtype],
-                "shape": list(array.shape),
-                "data_offsets": [end, end + array.nbytes],
-            }
-            end += array.nbytes
-        text = json.dumps(header, separators=(",", ":")).encode().ljust(self._header - 8)
+        text = header_of(ShardPlan(key, start, stop, self.widths, self.dtype), crc)
+        end = sum(array.nbytes for array in layers.values())
         self._memory[: self._header] = len(text).to_bytes(8, "little") + text
         with replacing(path) as temporary, memoryview(self._memory) as data:
             write_file(temporary, data[: self._header + end])
         return crc
 
 
-def read_shard(path: Path) -> Shard:
-    """A shard, mapped into memory. Raise if it is damaged, saying how."""
-    try:
-        size = path.stat().st_size
-        with path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            if not 2 <= length <= size - 8:
-                raise ValueError("its header is cut off")
-            header = json.loads(file.read(length))
-        metadata = header.pop("__metadata__")
-        end = max(entry["data_offsets"][1] for entry in header.values())
-        if size != 8 + length + end:
-            raise ValueError(f"it has {size:,} bytes, {8 + length + end:,} were written")
-        data = np.memmap(path, np.uint8, mode="r", offset=8 + length)
-        layers = {}
-        for name in sorted(header):
-            entry = header[name]
-            first, last = entry["data_offsets"]
-            flat = data[first:last].view(_DTYPES[entry["dtype"]])
-            layers[int(name.removeprefix("layer_"))] = flat.reshape(entry["shape"])
-        return Shard(
-            path,
-            metadata["lmkin"],
-            int(metadata["start"]),
-            int(metadata["stop"]),
-            metadata["crc32"],
-            layers,
+@dataclass(frozen=True)
+class ShardPlan:
+    """What a shard must be: whose, which rows, and the width of every layer."""
+
+    key: str
+    start: int
+    stop: int
+    widths: Mapping[int, int]
+    dtype: np.dtype[Any]
+
+
+def header_of(plan: ShardPlan, crc: str) -> bytes:
+    """The header of a shard, padded to whole pages: nothing in it is left open."""
+    size = round_up(1024 + 192 * len(plan.widths)) - 8
+    rows, end = plan.stop - plan.start, 0
+    header: dict[str, Any] = {
+        "__metadata__": {
+            "lmkin": plan.key,
+            "start": str(plan.start),
+            "stop": str(plan.stop),
+            "crc32": crc,
+        }
+    }
+    for number, width in sorted(plan.widths.items()):
+        length = rows * width * plan.dtype.itemsize
+        header[tensor_name(number)] = {
+            "dtype": _NAMES[plan.dtype],
+            "shape": [rows, width],
+            "data_offsets": [end, end + length],
+        }
+        end += length
+    return json.dumps(header, separators=(",", ":")).encode().ljust(size)
+
+
+def read_shard(path: Path, plan: ShardPlan, crc: str | None = None) -> Shard:
+    """A shard, mapped into memory. Raise if it is another one, or damaged, saying how.
+
+    The header is compared byte by byte with the one that such a shard has; only its checksum is taken from it, where
+    the manifest does not know it yet.
+    """
+    again = "Delete this file and extract again; the other shards are kept."
+    if not path.exists() and not path.is_symlink():
+        raise ActivationsError(f"{path} is missing. Extract again; the other shards are kept.")
+    with open_file(path, links=False, error=ActivationsError) as file:
+        size = os.fstat(file.fileno()).st_size
+        wanted = header_of(plan, crc or "0" * 8)
+        head = file.read(8 + len(wanted))
+        said = _CRC.search(head) if crc is None else None
+        if said:
+            wanted = header_of(plan, said[1].decode())
+        rows = plan.stop - plan.start
+        length = 8 + len(wanted) + rows * sum(plan.widths.values()) * plan.dtype.itemsize
+        if size != length:
+            raise ActivationsError(
+                f"{path} is damaged (it has {size:,} bytes, {length:,} were written). {again}"
+            )
+        if head != len(wanted).to_bytes(8, "little") + wanted:
+            raise ActivationsError(
+                f"{path} belongs to another run or is damaged: its header is not the one that the manifest asks for. "
+                f"{again}"
+            )
+        data: Any = (
+            np.memmap(file, np.uint8, mode="r") if size > len(head) else np.zeros(size, np.uint8)
         )
-    except FileNotFoundError:
-        raise ActivationsError(
-            f"{path} is missing. Extract again; the other shards are kept."
-        ) from None
-    except (ValueError, KeyError, TypeError, OSError) as error:
-        raise ActivationsError(
-            f"{path} is damaged ({error}). Delete this file and extract again; the other shards "
-            f"are kept."
-        ) from None
+    layers, position = {}, len(head)
+    for number, width in sorted(plan.widths.items()):
+        end = position + rows * width * plan.dtype.itemsize
+        layers[number] = data[position:end].view(plan.dtype).reshape(rows, width)
+        position = end
+    return Shard(path, (crc or (said[1].decode() if said else "")), layers)

@@ -6,6 +6,7 @@ Exit codes: 0 done; 1 something about the input or the machine that the message 
 
 from __future__ import annotations
 
+import io
 import sys
 import traceback
 import warnings
@@ -72,6 +73,12 @@ app.command("demo")(demo.command)
 def run(arguments: list[str] | None = None) -> None:
     """The entry point: errors that a user can mend become one paragraph, not a traceback."""
     warnings.showwarning = _show_warning  # type: ignore[assignment]
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # a terminal that knows ASCII alone gets escapes, not a traceback
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     forget_folders()
     with watched_interrupts(lambda: f"Error: {interruption_text()}\n"):
         try:

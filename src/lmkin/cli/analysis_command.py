@@ -15,7 +15,7 @@ from typing import Any
 import typer
 
 from ..analysis import Analysis, Running, Source
-from ..core import LmkinError, format_seconds
+from ..core import LmkinError, format_seconds, printable
 from ..models import Loading, Reading
 from .flags import (
     AS_JSON,
@@ -101,7 +101,7 @@ def run_command(analysis: Analysis[Any], given: dict[str, Any]) -> None:
     result, report = run_to_folder(
         analysis, source, options, running, out,
         charts=not given["no_charts"], overwrite=given["overwrite"],
-        command=shlex.join(["lmkin", *(sys.argv[1:] or [analysis.name])]),
+        command=printable(shlex.join(["lmkin", *(sys.argv[1:] or [analysis.name])])),
     )  # fmt: skip
     seconds = time.perf_counter() - begun
     if given["as_json"]:

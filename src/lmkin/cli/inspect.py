@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..core import QUOTED_PATH, LmkinError, near_files, quoted
+from ..core import QUOTED_PATH, LmkinError, near_files, open_file, quoted
 from .descriptions import (
     Described,
     describe_clusters,
@@ -171,7 +171,7 @@ def _kind(spec: str, format: str | None) -> str:
     if path.suffix in (".safetensors", ".nc") and path.exists():
         return "written"
     if path.suffix.lower() == ".json" and path.exists():
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return "model" if b'"features"' in file.read(1000) else "corpus"
     if (
         not path.exists()

@@ -1,5 +1,6 @@
 """The foundation: what every room needs and no room owns."""
 
+from .alerts import SCHEMA as ALERTS
 from .alerts import Alert, AlertKind, alerts_of, as_data, unique_alerts
 from .arguments import check_intervals, check_seed, is_whole, refuse_unused
 from .arrays import Scratch, as_double, as_rows, is_double, numpy_device, to_numpy
@@ -17,11 +18,24 @@ from .errors import (
     listed_names,
     near_files,
 )
-from .files.atomic import replacing
+from .files.atomic import LEFT_BEHIND, remove_left_behind, replacing
 from .files.fingerprint import fingerprint
-from .files.lock import FolderLock
+from .files.lock import FolderLock, locked
 from .files.paths import as_path
-from .files.tensors import load_tensors, save_tensors
+from .files.plain_data import (
+    Choice,
+    Number,
+    Text,
+    Unfit,
+    Whole,
+    checked,
+    parse_json,
+    read_json,
+    to_json,
+)
+from .files.safe_files import member, open_file, read_file, require_file
+from .files.spreadsheets import cell, write_csv
+from .files.tensors import load_tensors, save_tensors, tensors_kind
 from .folds import PARTS, IntArray, blocks_at, blocks_of_owners, check_parts, parts_of_rows, runs
 from .interruption import end_interrupted, interrupted, watched_interrupts
 from .jit import compiled, machine_code
@@ -37,6 +51,7 @@ from .layer_ids import (
 from .memory import (
     LIBRARIES,
     Budget,
+    available_memory,
     budget,
     human_bytes,
     parse_memory,
@@ -57,6 +72,7 @@ from .options import (
 )
 from .parallel import Run, one_core, worker_count, workers
 from .plan import Plan, Step, format_seconds
+from .printable import printable
 from .progress import progress_bar
 from .quotation import QUOTED_PATH, quoted
 from .ridge import GRID, Ridge, parse_ridge
@@ -65,7 +81,9 @@ from .splits import SHARES, SPLITS, Split, by_shares, make_split
 from .version import __version__
 
 __all__ = [
+    "ALERTS",
     "GRID",
+    "LEFT_BEHIND",
     "LIBRARIES",
     "PANEL",
     "PARTS",
@@ -78,6 +96,7 @@ __all__ = [
     "Alert",
     "AlertKind",
     "Budget",
+    "Choice",
     "Convention",
     "CorpusError",
     "FolderLock",
@@ -89,6 +108,7 @@ __all__ = [
     "MeasureError",
     "ModelError",
     "MomentsError",
+    "Number",
     "OptionField",
     "Plan",
     "Precision",
@@ -97,6 +117,9 @@ __all__ = [
     "Scratch",
     "Split",
     "Step",
+    "Text",
+    "Unfit",
+    "Whole",
     "__version__",
     "alerts_of",
     "as_data",
@@ -104,14 +127,17 @@ __all__ = [
     "as_layer_id",
     "as_path",
     "as_rows",
+    "available_memory",
     "blocks_at",
     "blocks_of_owners",
     "budget",
     "by_shares",
+    "cell",
     "check_choices",
     "check_intervals",
     "check_parts",
     "check_seed",
+    "checked",
     "choose_layers",
     "compiled",
     "did_you_mean",
@@ -126,27 +152,38 @@ __all__ = [
     "key_of",
     "listed_names",
     "load_tensors",
+    "locked",
     "machine_code",
     "make_split",
+    "member",
     "named_blocks",
     "near_files",
     "numpy_device",
     "one_core",
+    "open_file",
     "option",
     "option_fields",
+    "parse_json",
     "parse_memory",
     "parse_ridge",
     "parts_of_rows",
+    "printable",
     "progress_bar",
     "quoted",
+    "read_file",
+    "read_json",
     "refuse_unused",
     "release_memory",
+    "remove_left_behind",
     "replacing",
     "require_disk",
+    "require_file",
     "require_memory",
     "runs",
     "save_tensors",
     "slugs",
+    "tensors_kind",
+    "to_json",
     "to_mapping",
     "to_numpy",
     "unique_alerts",
@@ -155,4 +192,5 @@ __all__ = [
     "watched_interrupts",
     "worker_count",
     "workers",
+    "write_csv",
 ]

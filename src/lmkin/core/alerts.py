@@ -68,6 +68,10 @@ class Alert:
         return Alert(str(data["kind"]), str(data["text"]), str(data.get("where", "")))
 
 
+SCHEMA = [{"kind": str, "text": str, "where?": str}]
+"""Alerts as files hold them."""
+
+
 def unique_alerts(alerts: Iterable[Alert]) -> list[Alert]:
     """Each once, in the order they came."""
     return list(dict.fromkeys(alerts))

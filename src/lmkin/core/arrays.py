@@ -13,6 +13,7 @@ from .errors import MomentsError
 
 def as_rows(array: Any, name: str) -> Any:
     """A matrix of units × neurons of any array library; lists and array-likes become numpy."""
+    _require_plain(array, name)
     if not array_api_compat.is_array_api_obj(array):
         try:
             array = np.asarray(array)
@@ -33,6 +34,24 @@ def as_rows(array: Any, name: str) -> Any:
     if array.shape[1] == 0:
         raise MomentsError(f"{name} has no neurons: its shape is {tuple(array.shape)}.")
     return array
+
+
+def _require_plain(array: Any, name: str) -> None:
+    """Raise if an array hides some of its numbers, has none, or keeps them in another way: they would be lost."""
+    if isinstance(array, np.ma.MaskedArray):
+        hidden = int(np.ma.getmaskarray(array).sum())
+        raise MomentsError(
+            f"{name} is a masked array, with {hidden:,} values hidden. Leave out the rows that have some, from all "
+            f"layers alike (array[~mask.any(1)].data), or fill them."
+        )
+    layout = str(getattr(array, "layout", "torch.strided"))
+    device = str(getattr(array, "device", ""))
+    if layout != "torch.strided" or hasattr(array, "todense") or hasattr(array, "toarray"):
+        raise MomentsError(f"{name} is a sparse array; give a dense one (to_dense(), toarray()).")
+    if "qint" in str(getattr(array, "dtype", "")):
+        raise MomentsError(f"{name} is quantized; give its numbers (dequantize()).")
+    if device == "meta":
+        raise MomentsError(f"{name} is on the device 'meta': it has a shape, but no numbers.")
 
 
 def is_double(array: Any) -> bool:

@@ -2,12 +2,13 @@
 
 from .corpus import Corpus
 from .reader import Format, Head, corpus_format, known_formats, read_corpus
-from .sentence import Sentence, Span
+from .sentence import SENTENCE, Sentence, Span
 from .spans import split_words
 from .units import KINDS, Units, first_difference
 
 __all__ = [
     "KINDS",
+    "SENTENCE",
     "Corpus",
     "Format",
     "Head",

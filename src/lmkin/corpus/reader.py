@@ -6,26 +6,33 @@ import gzip
 import importlib
 import inspect
 import logging
+import os
 import pkgutil
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..core import (
     QUOTED_PATH,
     CorpusError,
     as_path,
+    available_memory,
     did_you_mean,
+    human_bytes,
     listed_names,
     near_files,
+    open_file,
+    printable,
     quoted,
 )
 from .corpus import Corpus
 from .sentence import Sentence
 
+RATIO, SMALL = 50, 2**26
+"""Text packs to a third or a tenth: what unpacks to so many times its size, and to more than 64 MB, is a bomb."""
 _log = logging.getLogger(__name__)
 Reader = Callable[..., Iterable[Sentence]]
 Sniffer = Callable[["Head"], float]
@@ -124,7 +131,7 @@ def read_corpus(path: str | Path, format: str | None = None, **options: Any) -> 
         )
     corpus = Corpus(
         file_format.read(file, **options),
-        name=str(path) if sample else file.name,
+        name=str(path) if sample else printable(file.name),
         format=file_format.name,
     )
     _log.debug("read %s as %s: %d sentences", file, file_format.name, len(corpus))
@@ -182,12 +189,39 @@ def suffix_of(path: Path) -> str:
     return Path(path.stem if path.suffix == ".gz" else path).suffix.lower()
 
 
-def _read_bytes(path: Path, size: int = -1) -> bytes:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            return file.read(size)
-    except (OSError, EOFError, zlib.error) as error:
-        raise CorpusError(f"{path}: cannot be read ({error}).") from None
+def _read_bytes(path: Path, size: int | None = None) -> bytes:
+    """The bytes of a regular file, or the first ``size``; of a ``.gz`` those inside, while they are a sane number."""
+    with open_file(path, error=CorpusError) as raw:
+        packed = os.fstat(raw.fileno()).st_size
+        limit = available_memory() // 4 if size is None else size
+        try:
+            if path.suffix != ".gz":
+                return _within(path, raw.read(limit + 1 if packed > limit else packed), limit, size)
+            with gzip.GzipFile(fileobj=raw) as file:
+                bound = min(limit, max(SMALL, packed * RATIO)) if size is None else size
+                return _within(path, _read_up_to(file, bound + 1), bound, size)
+        except (OSError, EOFError, MemoryError, zlib.error) as error:
+            raise CorpusError(f"{path}: cannot be read ({error}).") from None
+
+
+def _read_up_to(file: BinaryIO | gzip.GzipFile, size: int) -> bytes:
+    """At most so many bytes, taken piece by piece: nobody knows how many there are."""
+    pieces: list[bytes] = []
+    while size > 0 and (piece := file.read(min(size, 2**20))):
+        pieces.append(piece)
+        size -= len(piece)
+    return b"".join(pieces)
+
+
+def _within(path: Path, data: bytes, limit: int, size: int | None) -> bytes:
+    if size is not None:
+        return data[:size]
+    if len(data) > limit:
+        raise CorpusError(
+            f"{path}: more than {human_bytes(limit)} of text, which a quarter of the free memory cannot hold or which "
+            f"no text packs into so small a file. Cut it into several files."
+        )
+    return data
 
 
 def read_text(path: Path, encoding: str = "utf-8") -> str:

@@ -6,9 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core import CorpusError, quoted
+from ..core import CorpusError, Whole, printable, quoted
 
 Span = tuple[int, int]
+
+
+SENTENCE: dict[Any, Any] = {
+    "text": str,
+    "spans": [[Whole()]],
+    "words?": [str],
+    "tags?": {str: [(str, None)]},
+    "id?": str,
+    "document?": (str, None),
+    "text_b?": (str, None),
+    "label?": (str, float, None),
+}
+"""A sentence as a store has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +43,11 @@ class Sentence:
     label: str | float | None = None
 
     def __post_init__(self) -> None:
+        if not self._is_text():
+            raise CorpusError(
+                f"Sentence {quoted(printable(str(self.id)))} holds half of a character (a lone surrogate), which no "
+                f"tokenizer reads and no file holds. Mend the file: an escape such as \\ud83d stands alone there."
+            )
         if self.spans and not self.words:
             object.__setattr__(self, "words", tuple(self.text[a:b] for a, b in self.spans))
         if len(self.words) != len(self.spans):
@@ -48,6 +66,16 @@ class Sentence:
                     f"Sentence {quoted(self.id)} has {len(self.spans)} words "
                     f"but {len(values)} values of the tag {quoted(name)}."
                 )
+
+    def _is_text(self) -> bool:
+        """Whether every text of it is one that can be written."""
+        texts = (self.text, self.text_b or "", self.id, self.document or "", *self.words)
+        tags = (
+            value for values in self.tags.values() for value in values if isinstance(value, str)
+        )
+        label = self.label if isinstance(self.label, str) else ""
+        whole = "".join(map(str, (*texts, label, *self.tags, *tags)))
+        return printable(whole) == whole
 
     def __len__(self) -> int:
         """Number of words."""

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import CorpusError, quoted
+from ..core import CorpusError, Unfit, quoted
 from .corpus import Corpus
 
 KINDS = ("word", "token", "sentence")
@@ -62,6 +62,20 @@ class Units:
         """Units from (sentence, index, start, end) rows in corpus order."""
         columns = np.array(rows, dtype=np.int32).reshape(-1, 4).T.copy()
         return cls(corpus, kind, *columns)
+
+    def require_valid(self) -> None:
+        """Raise `Unfit` if a row stands for nothing: for columns that come from a file."""
+        columns = (self.sentence, self.index, self.start, self.end)
+        if any(len(c) != len(self.sentence) or (c < 0).any() for c in columns):
+            raise Unfit("columns of the units are cut, or negative")
+        if (np.diff(self.sentence) < 0).any() or (self.sentence >= len(self.corpus)).any():
+            raise Unfit("units are of sentences that are not there, or out of order")
+        lengths = np.array([len(s.text) for s in self.corpus])[self.sentence]
+        if (self.start > self.end).any() or (self.end > lengths).any():
+            raise Unfit("units lie outside their sentence")
+        words = np.array([len(s.spans) for s in self.corpus])[self.sentence]
+        if self.kind == "word" and (self.index >= words).any():
+            raise Unfit("units are of words that are not there")
 
     def describe(self, row: int) -> str:
         """A unit as an error message names it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import ActivationsError, replacing
+from ..core import (
+    ActivationsError,
+    Number,
+    Unfit,
+    checked,
+    open_file,
+    parse_json,
+    quoted,
+    replacing,
+    to_json,
+)
 
 FloatArray = NDArray[np.float32]
+_LINE = {
+    "features": [{"token": str, "layers": [{"values": [Number()], str: Any}], str: Any}],
+    str: Any,
+}
+_LONGEST = 2**31
+"""Bytes of a line, at most."""
 
 
 class PrecomputedLines:
@@ -20,16 +35,21 @@ class PrecomputedLines:
 
     def __init__(self, path: Path):
         self.path = path
+        self._shape: tuple[int, ...] = ()
+        """Neurons of each layer."""
         self._places: dict[tuple[str, ...], list[int]] = {}
         self._order: list[tuple[str, ...]] = []
-        with path.open("rb") as file:
+        with open_file(path, error=ActivationsError) as file:
             while True:
                 place = file.tell()
-                line = file.readline()
+                line = file.readline(_LONGEST)
                 if not line:
                     break
                 if line.strip():
-                    words = tuple(f["token"] for f in self._features(line, len(self._order) + 1))
+                    number = len(self._order) + 1
+                    features = self._features(line, number)
+                    self._same_shape(features, number)
+                    words = tuple(f["token"] for f in features)
                     self._places.setdefault(words, []).append(place)
                     self._order.append(words)
         if not self._order:
@@ -37,15 +57,26 @@ class PrecomputedLines:
 
     def _features(self, line: bytes, number: int) -> list[dict[str, Any]]:
         try:
-            features = json.loads(line)["features"]
-            if features and "token" in features[0] and "values" in features[0]["layers"][0]:
-                return list(features)
-        except (ValueError, KeyError, TypeError, IndexError):
-            pass
+            features: list[dict[str, Any]] = checked(parse_json(line), _LINE)["features"]
+            if features and features[0]["layers"]:
+                return features
+            said = "it has no tokens, or no layers"
+        except Unfit as error:
+            said = str(error)
         raise ActivationsError(
             f"{self.path}, line {number}: not a line of NeuroX activations "
-            f'({{"linex_index": …, "features": [{{"token": …, "layers": […]}}]}} expected).'
+            f'({{"linex_index": …, "features": [{{"token": …, "layers": […]}}]}} expected): {said}.'
         )
+
+    def _same_shape(self, features: list[dict[str, Any]], number: int) -> None:
+        """Raise if a token has other layers or neurons than the first of the file."""
+        shapes = {tuple(len(layer["values"]) for layer in f["layers"]) for f in features}
+        self._shape = self._shape or min(shapes)
+        if shapes != {self._shape} or len(set(self._shape)) != 1 or not self._shape[0]:
+            raise ActivationsError(
+                f"{self.path}, line {number}: its tokens have other layers, or other numbers of neurons, than those "
+                f"before: {quoted(min(shapes - {self._shape}, default=self._shape))}."
+            )
 
     @property
     def sentences(self) -> list[list[str]]:
@@ -55,8 +86,7 @@ class PrecomputedLines:
     @property
     def widths(self) -> tuple[int, ...]:
         """Neurons of each layer."""
-        first = self.find(list(self._order[0]))
-        return (int(first.shape[2]),) * int(first.shape[0])
+        return self._shape
 
     def kept(self, words: list[str]) -> list[int] | None:
         """The words that have vectors: all of them, if the sentence is in the file."""
@@ -65,9 +95,9 @@ class PrecomputedLines:
     def find(self, words: list[str], occurrence: int = 0) -> FloatArray:
         """``layers × words × neurons`` of a sentence; its n-th occurrence if there are several."""
         places = self._places[tuple(words)]
-        with self.path.open("rb") as file:
+        with open_file(self.path, error=ActivationsError) as file:
             file.seek(places[min(occurrence, len(places) - 1)])
-            features = self._features(file.readline(), 0)
+            features = self._features(file.readline(_LONGEST), self._order.index(tuple(words)) + 1)
         tokens = [[layer["values"] for layer in feature["layers"]] for feature in features]
         return np.asarray(tokens, np.float32).swapaxes(0, 1)
 
@@ -89,6 +119,6 @@ def write_neurox(path: Path, records: Iterable[tuple[list[str], FloatArray]]) ->
                 for i, word in enumerate(words)
             ]
             line = {"linex_index": count, "features": features}
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+            file.write(to_json(line) + "\n")
             count += 1
     return count

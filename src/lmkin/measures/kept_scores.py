@@ -65,11 +65,11 @@ class KeptScores:
                     detailed.append([k, name, number, i, j])
         assert self.work.folder is not None
         self.work.folder.mkdir(parents=True, exist_ok=True)
-        save_tensors(self.work.path(_NAME), arrays, {"details": detailed})
+        save_tensors(self.work.path(_NAME), arrays, {"details": detailed}, kind=_NAME)
         self._saved = time.monotonic()
 
     def _read(self, path: Path, scores: Tables) -> tuple[BoolArray, dict[Any, Any]]:
-        arrays, head = load_tensors(path)
+        arrays, head = load_tensors(path, kind=_NAME)
         try:
             done = arrays["done"]
             if done.shape != self.done.shape:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core import LmkinError, as_path, did_you_mean, quoted
+from ..core import LmkinError, as_path, did_you_mean, printable, quoted
 from .base import LanguageModel
 
 if TYPE_CHECKING:
@@ -136,6 +136,7 @@ def load_model(
     text = _text(spec)
     source = next(s for s in known_sources().values() if s.claims(text))
     model = source.load(text, options)
+    model.name = printable(model.name)  # a folder may be called what no file can hold
     _log.debug("loaded %r from %s: %s", text, source.name, model)
     return model
 

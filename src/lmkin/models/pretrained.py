@@ -11,12 +11,20 @@ from typing import Any
 import torch
 import transformers
 
-from ..core import QUOTED_PATH, LmkinWarning, ModelError, quoted
+from ..core import (
+    QUOTED_PATH,
+    LmkinError,
+    LmkinWarning,
+    ModelError,
+    available_memory,
+    human_bytes,
+    quoted,
+)
 from .loader import LoadOptions
 from .sources.untrained import tokenizer_location
 from .tokens import Tokenizer
 from .transformer import TransformerModel
-from .vocabulary import missing_files_error, require_vocabulary
+from .vocabulary import missing_files_error, require_sane_tokenizer, require_vocabulary
 
 
 def load_pretrained(
@@ -25,6 +33,7 @@ def load_pretrained(
     """Load a pretrained model and its tokenizer."""
     tokenizer = _own_or_given(location, options, name)
     with _quiet(), _explained(location, name):
+        _require_room(_config(location, options), options, name)
         module, info = transformers.AutoModel.from_pretrained(
             location,
             revision=options.revision,
@@ -50,7 +59,7 @@ def load_pretrained(
         "made_up_weights": len(matters),
         "tokenizer_spec": options.tokenizer,
     }
-    with _quiet():
+    with _quiet(), _explained(location, name):
         return _finish(module, tokenizer, options, name, provenance, unset)
 
 
@@ -60,10 +69,9 @@ def load_fresh(
     """The untrained twin: same configuration and tokenizer, weights drawn anew from a seed."""
     tokenizer = _own_or_given(location, options, name)
     with _quiet(), _explained(location, name), torch.random.fork_rng(devices=[]):
+        config = _config(location, options)
+        _require_room(config, options, name)
         torch.manual_seed(seed)
-        config = transformers.AutoConfig.from_pretrained(
-            location, revision=options.revision, trust_remote_code=options.trust_remote_code
-        )
         module = transformers.AutoModel.from_config(
             config,
             trust_remote_code=options.trust_remote_code,
@@ -77,8 +85,32 @@ def load_fresh(
         "made_up_weights": 0,
         "tokenizer_spec": options.tokenizer,
     }
-    with _quiet():
+    with _quiet(), _explained(location, name):
         return _finish(module, tokenizer, options, name, provenance, frozenset())
+
+
+def _config(location: str, options: LoadOptions) -> Any:
+    return transformers.AutoConfig.from_pretrained(
+        location, revision=options.revision, trust_remote_code=options.trust_remote_code
+    )
+
+
+def _require_room(config: Any, options: LoadOptions, name: str) -> None:
+    """Raise if a model of these sizes does not fit into memory, before any of it is made."""
+    try:
+        with torch.device("meta"):
+            shapes = transformers.AutoModel.from_config(
+                config, trust_remote_code=options.trust_remote_code
+            )
+        weights = sum(tensor.numel() for tensor in shapes.state_dict().values())
+    except (NotImplementedError, RuntimeError):  # some models compute while they are made
+        return
+    room = available_memory()
+    if 2 * weights > room:  # two bytes each, at the least
+        raise ModelError(
+            f"{name} has {weights:,} weights by its config.json, and {human_bytes(room)} of memory are free. If it is "
+            f"not that large, its config.json is damaged."
+        )
 
 
 def _finish(
@@ -123,6 +155,7 @@ def _load_tokenizer(
     location: str, options: LoadOptions, name: str, revision: str | None
 ) -> Tokenizer:
     with _quiet(), _explained(location, name):
+        require_sane_tokenizer(location, name)
         try:
             hf = transformers.AutoTokenizer.from_pretrained(
                 location, revision=revision, trust_remote_code=options.trust_remote_code
@@ -200,7 +233,7 @@ def _explained(location: str, name: str) -> Iterator[None]:
     """Errors of the library, as one paragraph for the user."""
     try:
         yield
-    except ModelError:
+    except LmkinError:
         raise
     except ImportError as error:
         raise ModelError(
@@ -213,13 +246,9 @@ def _explained(location: str, name: str) -> Iterator[None]:
             f"config.json, weights and tokenizer, or a name on the Hugging Face hub (which must be reachable, or the "
             "model in its cache)."
         ) from error
-    except Exception as error:  # safetensors and tokenizers raise classes of their own
-        if type(error).__module__.split(".")[0] not in {
-            "safetensors_rust",
-            "safetensors",
-            "builtins",
-        }:
-            raise
+    except (
+        Exception
+    ) as error:  # safetensors, tokenizers, huggingface_hub, pickle … raise classes of their own
         raise ModelError(
             f"Cannot load the model {quoted(location, QUOTED_PATH)}: its weights or tokenizer are damaged "
             f"({_first_line(error)})"

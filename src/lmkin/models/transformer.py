@@ -110,11 +110,17 @@ class TransformerModel(LanguageModel):
         inputs = {"input_ids": tokens.to(self.device), "attention_mask": mask.to(self.device)}
         if self.tokenizer.wants_types:
             inputs["token_type_ids"] = kinds.to(self.device)
-        if self.side == "decoder":
-            return self._forward_decoder(inputs, attentions=attentions)
-        return self.module(
-            **inputs, output_hidden_states=True, output_attentions=attentions, return_dict=True
-        )
+        try:
+            if self.side == "decoder":
+                return self._forward_decoder(inputs, attentions=attentions)
+            return self.module(
+                **inputs, output_hidden_states=True, output_attentions=attentions, return_dict=True
+            )
+        except IndexError as error:
+            raise ModelError(
+                f"{self.name} has no embedding for a token or a position that its tokenizer gives ({error}). Its "
+                f"folder is damaged, or the tokenizer is of another model (tokenizer=…)."
+            ) from error
 
     def _forward_decoder(self, inputs: dict[str, torch.Tensor], *, attentions: bool) -> Any:
         """The decoder of an encoder-decoder, while it reproduces the sentence its encoder reads.

@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..core import ModelError
+from ..core import ModelError, Unfit, Whole, checked, parse_json, read_file
 
+MOST_TOKENS = 10_000_000
 FEWEST = 4
 """Ordinary tokens that a vocabulary has at least: the smallest alphabet in use, that of DNA, has four letters."""
 _FILES = "tokenizer.json, vocab.txt, vocab.json with merges.txt, or a SentencePiece model"
@@ -34,6 +35,29 @@ def ordinary_tokens(hf: Any) -> int:
     """The number of tokens of a Hugging Face tokenizer that are neither special nor were added to its vocabulary."""
     special = {*hf.all_special_tokens, *hf.get_added_vocab()}
     return sum(token not in special for token in hf.get_vocab())
+
+
+_IDS = {
+    "model": {"vocab?": Any, str: Any},
+    "added_tokens?": [{"id": Whole(0, MOST_TOKENS), str: Any}],
+    str: Any,
+}
+
+
+def require_sane_tokenizer(location: str, name: str) -> None:
+    """Raise if a tokenizer's file numbers its tokens beyond any vocabulary: the library would end the process."""
+    path = Path(location) / "tokenizer.json"
+    if not path.is_file():
+        return
+    try:
+        vocabulary = checked(parse_json(read_file(path, error=ModelError)), _IDS)["model"].get(
+            "vocab"
+        )
+        ids = vocabulary.values() if isinstance(vocabulary, dict) else ()
+        if not all(isinstance(n, int) and 0 <= n <= MOST_TOKENS for n in ids):
+            raise Unfit(f"a token has a number that is none from 0 to {MOST_TOKENS:,}")
+    except Unfit as error:
+        raise ModelError(f"The tokenizer of {name} is damaged: {path}: {error}.") from None
 
 
 def require_vocabulary(hf: Any, location: str, name: str) -> None:

@@ -15,6 +15,7 @@ from .row_sample import ROWS
 from .storage import pack_moments, unpack_moments
 
 _NAME = "moments"
+_KIND = "moments of a shard"
 
 
 class MomentSums:
@@ -70,9 +71,9 @@ class MomentSums:
     def save(self, path: Path) -> None:
         """Write everything to one file."""
         arrays, head = pack_moments(self.moments, _NAME)
-        save_tensors(path, arrays, {_NAME: head})
+        save_tensors(path, arrays, {_NAME: head}, kind=_KIND)
 
     def load(self, path: Path) -> MomentSums:
         """What `save` wrote, to the last bit. Raise if it is damaged."""
-        arrays, head = load_tensors(path)
+        arrays, head = load_tensors(path, kind=_KIND)
         return MomentSums(moments=unpack_moments(arrays, head.get(_NAME), _NAME))

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import array_api_compat.numpy as np_namespace
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from numpy.typing import NDArray
 
-from ..core import LayerId, Layout, MomentsError, quoted, replacing, to_numpy
+from ..core import (
+    Choice,
+    LayerId,
+    Layout,
+    LmkinError,
+    MomentsError,
+    Unfit,
+    Whole,
+    checked,
+    load_tensors,
+    quoted,
+    save_tensors,
+    to_numpy,
+)
 from .moments import Moments
 from .sums import Sums
 
-_FORMAT = 1
+KIND = "moments"
+_FORMAT = 2
+_PART = (str, Whole(-(2**53)))
+_HEAD = {
+    "groups": [[Any]],
+    "panels": [[Whole()]],
+    "precision": Choice(("float32", "float64")),
+    "n": Whole(1),
+    "parts": [_PART],
+    "kept": [[Any]],
+    "sample": [Whole()],
+    "info": {str: Any},
+}
 
 
 def save_moments(moments: Moments, path: Path) -> None:
     """Write sums, reference, sampled rows and what they are of."""
     arrays, head = _packed(moments)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as temporary:
-            save_file(arrays, temporary, metadata={"lmkin-moments": json.dumps(head)})
-    except (OSError, SafetensorError) as error:
-        raise MomentsError(f"Cannot write {path}: {error}. Is there room on the disk?") from error
+    save_tensors(path, arrays, head, kind=KIND, version=_FORMAT, error=MomentsError)
 
 
 def pack_moments(moments: Moments, name: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -43,12 +62,7 @@ def unpack_moments(arrays: dict[str, Any], head: dict[str, Any] | None, name: st
     if head is None:
         return Moments()
     mine = {k.removeprefix(f"{name}."): a for k, a in arrays.items() if k.startswith(f"{name}.")}
-    try:
-        return _restored(head, mine)
-    except (KeyError, TypeError, ValueError) as error:
-        raise MomentsError(
-            f"These moments are damaged ({type(error).__name__}: {error})."
-        ) from None
+    return _restored(head, mine, "These moments")
 
 
 def _packed(moments: Moments) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -72,7 +86,6 @@ def _packed(moments: Moments) -> tuple[dict[str, Any], dict[str, Any]]:
             "sample.parts": sample.parts,
         }
     head = {
-        "format": _FORMAT,
         "groups": [[g.model, g.layer, w] for g, w in moments.widths.items()],
         "panels": [[p.start, p.stop] for p in state.layout.panels],
         "precision": state.precision,
@@ -92,55 +105,87 @@ def _is_total(kept: Sequence[Any], precision: str) -> bool:
 
 def load_moments(path: Path) -> Moments:
     """Read them back, as numpy arrays."""
+    arrays, head = load_tensors(path, kind=KIND, version=_FORMAT, error=MomentsError)
+    return _restored(head, arrays, str(path))
+
+
+def _restored(head: Any, arrays: Mapping[str, NDArray[Any]], what: str) -> Moments:
+    """Moments of arrays and plain data. Raise if these do not fit together: a file may hold anything."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            head = json.loads((file.metadata() or {}).get("lmkin-moments", "null"))
-            if head is None:
-                raise MomentsError(f"{path} is a safetensors file, but holds no moments.")
-            if not isinstance(head, dict) or not isinstance(head.get("format"), int):
-                raise MomentsError(f"{path} does not hold moments that lmkin wrote.")
-            if head["format"] > _FORMAT:
-                raise MomentsError(f"{path} was written by a newer lmkin; update lmkin to read it.")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
-        raise MomentsError(f"There is no file {path}.") from None
-    except (SafetensorError, json.JSONDecodeError, OSError) as error:
-        raise MomentsError(f"{path} is no file of moments, or is damaged: {error}.") from None
-    try:
-        return _restored(head, arrays)
-    except (KeyError, TypeError, ValueError) as error:
+        return _checked_moments(checked(head, _HEAD), arrays)
+    except MomentsError:
+        raise
+    except (Unfit, LmkinError, KeyError, TypeError, ValueError, OverflowError) as error:
+        said = f"{error} is missing" if isinstance(error, KeyError) else str(error)
         raise MomentsError(
-            f"{path} is damaged: its parts do not fit together ({type(error).__name__}: {error}). "
-            "Make the moments again."
+            f"{what} is damaged, its parts do not fit together: {said}. Make the moments again."
         ) from None
 
 
-def _restored(head: dict[str, Any], arrays: dict[str, Any]) -> Moments:
+def _layout(head: dict[str, Any]) -> Layout:
+    """The layers, and panels that cover all of their neurons one after another."""
+    for group in head["groups"]:
+        if len(group) != 3:
+            raise Unfit("a layer is its model, its number and its width")
+        checked(group[0], str, "groups")
+        checked(group[1], Whole(0, 10**6), "groups")
+        checked(group[2], Whole(1, 10**7), "groups")
+    widths = {LayerId(model, layer): width for model, layer, width in head["groups"]}
+    total = sum(widths.values())
+    edges = [tuple(panel) for panel in head["panels"]]
+    if not widths or len(widths) < len(head["groups"]):
+        raise Unfit("its layers are none, or the same twice")
+    starts = [0, *(panel[1] for panel in edges if len(panel) == 2)]
+    if not edges or edges != list(pairwise(starts)) or starts[-1] != total:
+        raise Unfit("its panels do not cover its neurons")
+    if any(a >= b for a, b in edges):
+        raise Unfit("a panel is empty")
+    layout = Layout(widths, [slice(*edge) for edge in edges])
+    if not {columns.start for columns in layout.slices} >= {a for a, _ in edges}:
+        raise Unfit("a panel begins inside a layer")
+    return layout
+
+
+def _checked_moments(head: dict[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Moments:
+    if len(head["sample"]) != 2 or any(len(entry) != 2 for entry in head["kept"]):
+        raise Unfit("its list of parts, or of its sample, is cut")
     size, seed = head["sample"]
     moments = Moments(
         precision=head["precision"], keep_parts=bool(head["kept"]), sample_rows=size, seed=seed
     )
-    layout = Layout(
-        {LayerId(model, layer): width for model, layer, width in head["groups"]},
-        [slice(start, stop) for start, stop in head["panels"]],
-    )
+    layout = _layout(head)
+    take = _Arrays(arrays, layout)
     moments.info = head["info"]
     moments._begin(np_namespace, None, layout, head["precision"])
     state = moments._state
     assert state is not None
     state.numbers = {_hashable(name): i for i, name in enumerate(head["parts"])}
-    state.set_reference(arrays["shift"], arrays["scale"])
-    state.total = _sums(layout, arrays, "total", head["n"])
-    # One part alone is the total; of float32 sums, files of earlier versions do not have it twice.
+    if len(state.numbers) < len(head["parts"]):
+        raise Unfit("a part is listed twice")
+    scale = take("scale", (layout.width,))
+    if not (scale > 0).all():
+        raise Unfit("a neuron has no scale")
+    state.set_reference(take("shift", (layout.width,)), scale)
+    state.total = take.sums("total", head["n"])
     alone = len(head["kept"]) == 1 and "part0.first" not in arrays
-    for number, (name, n) in enumerate(head["kept"]):
-        sums = _sums(layout, arrays, "total" if alone else f"part{number}", n)
+    kept = [(checked(name, _PART, "kept"), checked(n, Whole(), "kept")) for name, n in head["kept"]]
+    if kept and sum(n for _, n in kept) != head["n"]:
+        raise Unfit("its parts do not have as many rows as all of it")
+    for number, (name, n) in enumerate(kept):
+        if _hashable(name) not in state.numbers or _hashable(name) in state.parts:
+            raise Unfit("a part is not listed, or kept twice")
+        sums = take.sums("total" if alone else f"part{number}", n)
         if alone:
             sums.panels = [panel.astype(state.dtype) for panel in sums.panels]
             sums.dtype = state.dtype
         state.parts[_hashable(name)] = sums
     if "sample.rows" in arrays:
-        state.sample.restore(arrays["sample.keys"], arrays["sample.parts"], arrays["sample.rows"])
+        rows = take("sample.rows", (None, layout.width))
+        keys, parts = take("sample.keys", (len(rows),)), take("sample.parts", (len(rows),))
+        known = np.isin(parts, np.arange(len(head["parts"])))
+        if len(rows) > size or parts.dtype.kind not in "iu" or not known.all():
+            raise Unfit("its sample of rows is not what it says")
+        state.sample.restore(keys, parts, rows)
     return moments
 
 
@@ -152,13 +197,40 @@ def _flat(name: str, sums: Sums) -> dict[str, Any]:
     return small | {f"{name}.panel{i}": panel for i, panel in enumerate(sums.panels)}
 
 
-def _sums(layout: Layout, arrays: dict[str, Any], name: str, n: int) -> Sums:
-    sums = Sums(np_namespace, layout, dtype=arrays[f"{name}.panel0"].dtype, device=None)
-    sums.n = n
-    for part in _SMALL:
-        getattr(sums, part)[...] = arrays[f"{name}.{part}"]
-    sums.panels = [arrays[f"{name}.panel{i}"] for i in range(len(layout.panels))]
-    return sums
+class _Arrays:
+    """Arrays of a file by name, of the shape that the layers ask for."""
+
+    def __init__(self, arrays: Mapping[str, NDArray[Any]], layout: Layout):
+        self.arrays = arrays
+        self.layout = layout
+
+    def __call__(self, name: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
+        """Raise if an array has another shape, or holds what is no number."""
+        array = self.arrays[name]
+        wanted = tuple(n if m is None else m for m, n in zip(shape, array.shape, strict=False))
+        if array.ndim != len(shape) or array.shape != wanted:
+            raise Unfit(f"{name} has the shape {array.shape}")
+        if array.dtype.kind not in "fiu" or not np.isfinite(array).all():
+            raise Unfit(f"{name} holds what is no number")
+        return array
+
+    def sums(self, name: str, n: int) -> Sums:
+        """The sums of some rows."""
+        layout = self.layout
+        panels = [
+            self(f"{name}.panel{i}", (panel.stop - panel.start, layout.width - panel.start))
+            for i, panel in enumerate(layout.panels)
+        ]
+        kinds = {panel.dtype for panel in panels}
+        if len(kinds) > 1 or not kinds <= {np.dtype(np.float32), np.dtype(np.float64)}:
+            raise Unfit(f"{name} is of no type that sums have")
+        sums = Sums(np_namespace, layout, dtype=panels[0].dtype, device=None)
+        sums.n = n
+        for part in _SMALL:
+            own = getattr(sums, part)
+            own[...] = self(f"{name}.{part}", own.shape)
+        sums.panels = panels
+        return sums
 
 
 def _plain(name: Hashable) -> Any:

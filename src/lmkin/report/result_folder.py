@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from ..analysis import Analysis, Running, Source
-from ..core import LmkinError, as_path, fingerprint, progress_bar, release_memory
+from ..core import (
+    LmkinError,
+    as_path,
+    fingerprint,
+    locked,
+    progress_bar,
+    release_memory,
+    remove_left_behind,
+)
 from ..results import Files, FolderManifest, Result, save_folder
 from ..rows import Workspace
 from .charts import save_picture, unchecked
@@ -42,16 +50,18 @@ def run_to_folder(
     folder = as_path(out)
     with removed_if_empty(folder):
         require_folder(folder)
-        running.limit_threads()
-        run = fingerprint(analysis.key(source, options, running))
-        require_same_run(folder, analysis.name, run, overwrite=overwrite)
-        work = Workspace(folder / UNFINISHED)
-        result = analysis.run(source, options, running, work)
-    result.attrs["run"] = run
-    if command:
-        result.attrs["command"] = command
-    report = write_result(result, folder, charts=charts, overwrite=True, progress=running.progress)
-    work.clear()
+        with locked(folder):
+            remove_left_behind(folder)
+            running.limit_threads()
+            run = fingerprint(analysis.key(source, options, running))
+            require_same_run(folder, analysis.name, run, overwrite=overwrite)
+            work = Workspace(folder / UNFINISHED)
+            result = analysis.run(source, options, running, work)
+            result.attrs["run"] = run
+            if command:
+                result.attrs["command"] = command
+            report = _write(result, folder, charts=charts, progress=running.progress)
+            work.clear()
     return result, report
 
 
@@ -73,7 +83,22 @@ def write_result(
     folder = as_path(out)
     require_folder(folder)
     run = result.attrs.get("run") or result.run_of_its_own()
-    require_same_run(folder, result.kind, run, overwrite=overwrite)
+    with locked(folder):
+        require_same_run(folder, result.kind, run, overwrite=overwrite)
+        return _write(result, folder, title, chapters, charts=charts, progress=progress)
+
+
+def _write(
+    result: Result,
+    folder: Path,
+    title: str | None = None,
+    chapters: Sequence[Chapter] = (),
+    *,
+    charts: bool,
+    progress: bool | None,
+) -> Path:
+    """Write everything into a folder that nobody else writes to."""
+    run = result.attrs.get("run") or result.run_of_its_own()
     release_memory()  # what the analysis took is free: charts need it
     files: Files = dict(result.files())
     files[REPORT] = lambda path: _write_page(result, path, title, chapters)

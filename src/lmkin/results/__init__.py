@@ -1,7 +1,7 @@
 """Results: labelled, with intervals and alerts, on disk and back."""
 
 from .curves import average_similarity, localization
-from .file_kinds import Loadable, find_loadable, known_loadable, load, loadable, tensors_metadata
+from .file_kinds import Loadable, find_loadable, holds, known_loadable, load, loadable
 from .folder import MANIFEST, FolderManifest, save_folder
 from .intervals import Interval, jackknife, spread_of_folds
 from .labelled import Entry, Labels, as_dataset, as_matrix, plain
@@ -9,7 +9,7 @@ from .provenance import make_provenance, package_versions
 from .published import published, published_names
 from .result import Files, Result, known_kinds, listed, result_kind
 from .sentences import say_interval, say_value
-from .storage import load_result, save_result
+from .storage import load_result, save_frame, save_result
 from .table import Column, ResultTable, format_value
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "average_similarity",
     "find_loadable",
     "format_value",
+    "holds",
     "jackknife",
     "known_kinds",
     "known_loadable",
@@ -43,9 +44,9 @@ __all__ = [
     "published_names",
     "result_kind",
     "save_folder",
+    "save_frame",
     "save_result",
     "say_interval",
     "say_value",
     "spread_of_folds",
-    "tensors_metadata",
 ]

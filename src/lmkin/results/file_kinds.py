@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..activations import open_activations
-from ..core import LmkinError, as_path, near_files, quoted
+from ..core import LmkinError, as_path, near_files, quoted, tensors_kind
 from ..moments import Moments
 from .folder import MANIFEST, FolderManifest, written_in
 from .result import known_kinds
@@ -75,17 +75,13 @@ def _load_own() -> None:
 # -- what is at hand here ----------------------------------------------------------------------------
 
 
-def tensors_metadata(path: Path) -> dict[str, str]:
-    """What a safetensors file says of itself; nothing for other files. Raise if it is damaged."""
-    if path.suffix != ".safetensors" or not path.is_file():
-        return {}
-    from safetensors import SafetensorError, safe_open
+def holds(kind: str) -> Callable[[Path], bool]:
+    """Whether a path is a safetensors file of some kind that lmkin wrote. Raise if it is damaged."""
 
-    try:
-        with safe_open(path, "numpy") as file:
-            return dict(file.metadata() or {})
-    except (OSError, SafetensorError) as error:
-        raise LmkinError(f"{path} is no safetensors file, or is damaged: {error}.") from error
+    def claims(path: Path) -> bool:
+        return path.suffix == ".safetensors" and path.is_file() and tensors_kind(path) == kind
+
+    return claims
 
 
 def _kind_of_folder(path: Path) -> str | None:
@@ -132,4 +128,4 @@ loadable(
     ),
     open_activations,
 )
-loadable("moments", lambda path: "lmkin-moments" in tensors_metadata(path), Moments.load)
+loadable("moments", holds("moments"), Moments.load)

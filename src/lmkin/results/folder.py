@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-import json
+import re
+import secrets
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..core import LmkinError, __version__, as_path, replacing
+from ..core import (
+    LmkinError,
+    Text,
+    __version__,
+    as_path,
+    fingerprint,
+    read_json,
+    replacing,
+    to_json,
+)
 
 MANIFEST = "lmkin.json"
+_FRESH = re.compile(r"\.new-[0-9a-f]{16}")
+_FILE = Text(r"(?!.*\.\.)[\w+@-][\w .+@-]*(/[\w+@-][\w .+@-]*){0,2}", 500)
+_SCHEMA = {
+    "lmkin": str,
+    "kind": Text(r"[a-z_]{1,40}"),
+    "run": (str, None),
+    "files": [_FILE],
+    "checksum": str,
+}
 
 
 @dataclass(frozen=True)
@@ -26,28 +46,24 @@ class FolderManifest:
     def save(self, folder: Path) -> None:
         """Write it; it comes last, for it says that all is there."""
         said: dict[str, Any] = {"lmkin": self.lmkin, "kind": self.kind, "run": self.run}
+        said["files"] = list(self.files)
         with replacing(folder / MANIFEST) as temporary:
             temporary.write_text(
-                json.dumps({**said, "files": list(self.files)}, indent=1, ensure_ascii=False),
-                "utf-8",
+                to_json({**said, "checksum": fingerprint(said)}, indent=1), "utf-8"
             )
 
     @staticmethod
     def load(folder: Path) -> FolderManifest | None:
         """That of a folder; None where there is none. Raise if it is damaged."""
         path = folder / MANIFEST
-        if not path.is_file():
+        if not path.exists() and not path.is_symlink():
             return None
-        try:
-            said = json.loads(path.read_text("utf-8"))
-            files = tuple(str(name) for name in said["files"])
-            run = None if said.get("run") is None else str(said["run"])
-            return FolderManifest(str(said["kind"]), files, run, str(said["lmkin"]))
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise LmkinError(
-                f"{path} is no manifest that lmkin wrote, or is damaged ({error}). Load the .nc file beside it by its "
-                f"name, or remove {MANIFEST}."
-            ) from None
+        remedy = f" Load the .nc file beside it by its name, or remove {MANIFEST}."
+        said = read_json(path, _SCHEMA, what="manifest", remedy=remedy)
+        checksum = said.pop("checksum")
+        if checksum != fingerprint(said):
+            raise LmkinError(f"{path} is damaged: it was changed since it was written.{remedy}")
+        return FolderManifest(said["kind"], tuple(said["files"]), said["run"], said["lmkin"])
 
 
 def save_folder(
@@ -59,21 +75,41 @@ def save_folder(
 ) -> Path:
     """Write files into a folder, and a manifest of them; then remove what an earlier result of lmkin left there.
 
-    Old tables beside new ones would mislead, but they go only when all new ones are there; files that lmkin did not
-    write stay.
+    New files take the place of old ones when all of them are written: a failure leaves the old ones as they are. Files
+    that lmkin did not write stay.
     """
     folder = as_path(folder)
     if folder.exists() and not folder.is_dir():
         raise LmkinError(f"{folder} is a file; give the name of a folder to write results to.")
     folder.mkdir(parents=True, exist_ok=True)
     before = written_in(folder)
-    for name, write in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write(path)
-    FolderManifest(kind, tuple(files), run).save(folder)
+    for left in folder.iterdir():  # of a process that was killed while it wrote
+        if _FRESH.fullmatch(left.name) and left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left, ignore_errors=True)
+    fresh = folder / f".new-{secrets.token_hex(8)}"
+    fresh.mkdir()
+    try:
+        for name, write in files.items():
+            path = fresh / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write(path)
+        for name in files:
+            place = folder / name
+            _require_inside(place, folder)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).replace(place)
+        FolderManifest(kind, tuple(files), run).save(folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
     _remove(folder, [name for name in before if name not in files])
     return folder
+
+
+def _require_inside(place: Path, folder: Path) -> None:
+    """Raise if a subfolder of the results is a link that leads elsewhere."""
+    inside = place.parent
+    if inside != folder and inside.is_symlink():
+        raise LmkinError(f"{inside} is a link; results are not written through it. Remove it.")
 
 
 def written_in(folder: Path) -> tuple[str, ...]:

@@ -11,10 +11,12 @@ from typing import Any, ClassVar, Self, TypeVar
 import xarray as xr
 
 from ..core import (
+    ALERTS,
     Alert,
     LmkinError,
     LmkinWarning,
     alerts_of,
+    checked,
     did_you_mean,
     fingerprint,
     listed_names,
@@ -123,7 +125,19 @@ class Result(ABC):
             raise LmkinError(
                 f"{file} holds {said}, not {quoted(cls.kind)}. lmkin.load reads any kind."
             )
-        return cls._restore(dataset, path) if path.is_dir() else cls(dataset)
+        try:
+            checked(dict(dataset.attrs), {"alerts?": ALERTS, "provenance?": {str: Any}, str: Any})
+            result = cls._restore(dataset, path) if path.is_dir() else cls(dataset)
+            # Whatever is in a file, it is found out now, and not when somebody asks for a table.
+            result.tables(), result.findings(), result.data(), result.models
+        except LmkinError:
+            raise
+        except Exception as error:  # of whatever class: xarray, pandas and numpy have their own
+            raise LmkinError(
+                f"{file} is damaged, or of another version of lmkin: its tables do not fit together "
+                f"({type(error).__name__}: {str(error)[:120]}). Run the analysis again."
+            ) from None
+        return result
 
     def run_of_its_own(self) -> str:
         """A name for the run of a result that no command made: of its kind, its options and its numbers."""

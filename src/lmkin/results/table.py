@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core import replacing
+from ..core import write_csv
 
 if TYPE_CHECKING:
     from .terminal import TerminalTable
@@ -170,14 +169,7 @@ class ResultTable:
     def save_csv(self, path: Path) -> None:
         """A line a row; nothing stands for what is not finite."""
         names = [c.key for c in self._all()]
-        with (
-            replacing(path) as temporary,
-            temporary.open("w", newline="", encoding="utf-8") as file,
-        ):
-            lines = csv.writer(file, lineterminator="\n")
-            lines.writerow(names)
-            for record in self.to_records():
-                lines.writerow(["" if record[n] is None else record[n] for n in names])
+        write_csv(path, names, ([record[n] for n in names] for record in self.to_records()))
 
     def _repr_html_(self) -> str:
         return self.to_html()

@@ -8,12 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from ...core import Layout, LmkinError, MeasureError, Run, load_tensors, save_tensors, workers
+from ...core import (
+    Layout,
+    LmkinError,
+    MeasureError,
+    Run,
+    Unfit,
+    Whole,
+    checked,
+    load_tensors,
+    save_tensors,
+    workers,
+)
 from ...moments import pack_moments, unpack_moments
 from ...rows import Chunk, Shard, Workspace, one_pass
 from .maps import SINKS, Entries, SentenceMaps, entries_of
 from .sources import MapSource
 from .views import ViewSums, empty_views, views_of
+
+_KIND = "attention of a shard"
 
 
 class MapSums:
@@ -105,22 +118,29 @@ class MapSums:
                 packed, about["moments"] = pack_moments(view.moments, f"{number}.moments")
                 arrays |= packed
             heads.append(about)
-        save_tensors(path, arrays, {"views": heads})
+        save_tensors(path, arrays, {"views": heads}, kind=_KIND)
 
     def load(self, path: Path) -> MapSums:
         """What `save` wrote, to the last bit. Raise if it is damaged."""
-        arrays, head = load_tensors(path)
+        arrays, head = load_tensors(path, kind=_KIND)
         loaded = MapSums(self._layout, self._causal, self._measures, self._sinks, self._run)
         try:
             for number, (view, about) in enumerate(zip(loaded.views, head["views"], strict=True)):
                 for k, (part, counts) in enumerate(about["parts"]):
-                    sums = view.of_part(part)
-                    sums.tables = {name: arrays[f"{number}.{k}.{name}"] for name in sums.tables}
-                    sums.sink = arrays[f"{number}.{k}.sink"]
-                    sums.counts = counts
+                    sums = view.of_part(checked(part, Whole(-1), "part"))
+                    tables = {**sums.tables, "sink": sums.sink}
+                    stored = {name: arrays[f"{number}.{k}.{name}"] for name in tables}
+                    if any(
+                        stored[n].shape != a.shape or stored[n].dtype != a.dtype
+                        for n, a in tables.items()
+                    ):
+                        raise Unfit("a table has another shape")
+                    sums.sink = stored.pop("sink")
+                    sums.tables = stored
+                    sums.counts = checked(counts, dict.fromkeys(sums.counts, Whole()), "counts")
                 if view.moments is not None:
                     view.moments = unpack_moments(arrays, about["moments"], f"{number}.moments")
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise LmkinError(f"{path} is damaged: {error}.") from None
         return loaded
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...core import replacing
-from ...results import Column, ResultTable
+from ...results import Column, ResultTable, save_frame
 from ..similarity import pairs_table
 
 _OF_HEADS = (
@@ -88,5 +87,4 @@ def save_heads(heads: xr.Dataset, path: Path) -> None:
         "map_y": heads["map"].isel(axis=1),
     }
     flat = xr.Dataset({name: ("line", column.values) for name, column in columns.items()})
-    with replacing(path) as temporary:
-        flat.to_dataframe().to_csv(temporary, index=False)
+    save_frame(flat.to_dataframe(), path)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LayerId, LmkinError, fingerprint, load_tensors, save_tensors, to_numpy
+from ...core import LayerId, LmkinError, Unfit, fingerprint, load_tensors, save_tensors, to_numpy
 from ...rows import Blocks, Chunk, Shard
 
 IntArray = NDArray[np.int64]
+_KIND = "rows of a shard"
 
 
 class Kept:
@@ -39,7 +40,11 @@ class Kept:
                 self._blocks.setdefault(layer, []).append(to_numpy(block)[mine])
 
     def merge(self, other: Kept) -> None:
-        """Take in those of other rows."""
+        """Take in those of other rows. Raise if they are of other layers."""
+        if self._blocks and other._blocks and self._blocks.keys() != other._blocks.keys():
+            raise LmkinError(
+                "Rows of a finished shard are of other layers: it is damaged. Remove it."
+            )
         self._numbers += other._numbers
         for layer, blocks in other._blocks.items():
             self._blocks.setdefault(layer, []).extend(blocks)
@@ -48,17 +53,22 @@ class Kept:
         """Write numbers and rows to one file."""
         numbers, rows = self.result()
         arrays = {"numbers": numbers, **{f"rows{k}": a for k, a in enumerate(rows.values())}}
-        save_tensors(path, arrays, {"layers": [[*layer] for layer in rows]})
+        save_tensors(path, arrays, {"layers": [[*layer] for layer in rows]}, kind=_KIND)
 
     def load(self, path: Path) -> Kept:
         """What `save` wrote. Raise if it is damaged."""
-        arrays, head = load_tensors(path)
+        arrays, head = load_tensors(path, kind=_KIND)
         loaded = Kept(self.rows)
         try:
             layers = [LayerId(model, layer) for model, layer in head["layers"]]
             if layers:
-                loaded._numbers = [arrays["numbers"]]
-                loaded._blocks = {layer: [arrays[f"rows{k}"]] for k, layer in enumerate(layers)}
+                numbers = arrays["numbers"]
+                blocks = {layer: arrays[f"rows{k}"] for k, layer in enumerate(layers)}
+                cut = any(b.ndim != 2 or len(b) != len(numbers) for b in blocks.values())
+                if numbers.ndim != 1 or numbers.dtype.kind not in "iu" or cut:
+                    raise Unfit("rows are cut")
+                loaded._numbers = [numbers]
+                loaded._blocks = {layer: [block] for layer, block in blocks.items()}
         except (KeyError, TypeError, ValueError) as error:
             raise LmkinError(f"{path} is damaged: {error}.") from None
         return loaded

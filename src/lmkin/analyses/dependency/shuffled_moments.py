@@ -8,12 +8,23 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LayerId, LmkinError, Split, load_tensors, save_tensors, to_numpy
+from ...core import (
+    LayerId,
+    LmkinError,
+    Split,
+    Unfit,
+    Whole,
+    checked,
+    load_tensors,
+    save_tensors,
+    to_numpy,
+)
 from ...moments import Moments, MomentSums, pack_moments, unpack_moments
 from ...rows import Blocks, Chunk, Shard, SlicedSource
 
 IntArray = NDArray[np.int64]
 _NAME = "moments"
+_KIND = "moments of shuffled rows of a shard"
 
 
 class Shuffle(Protocol):
@@ -126,6 +137,10 @@ class ShuffledMoments:
         window = self._shuffle.window
         assert window is not None
         pieces = [*self._waiting.pop(number, []), piece]
+        if any(p.data.keys() != piece.data.keys() for p in pieces):
+            raise LmkinError(
+                "Rows of a finished shard are of other layers: it is damaged. Remove it."
+            )
         if sum(len(p.rows) for p in pieces) == min(window, self._n - number * window):
             self._add(_joined(pieces))
         else:
@@ -154,20 +169,29 @@ class ShuffledMoments:
             for k, block in enumerate(piece.data.values()):
                 arrays[f"{name}.block{k}"] = to_numpy(block)
             waiting.append([number, [[*layer] for layer in piece.data]])
-        save_tensors(path, arrays, {_NAME: head, "waiting": waiting})
+        save_tensors(path, arrays, {_NAME: head, "waiting": waiting}, kind=_KIND)
 
     def load(self, path: Path) -> ShuffledMoments:
         """What `save` wrote, to the last bit. Raise if it is damaged."""
-        arrays, head = load_tensors(path)
+        arrays, head = load_tensors(path, kind=_KIND)
         sums = MomentSums(moments=unpack_moments(arrays, head.get(_NAME), _NAME))
         loaded = ShuffledMoments(self._n, self._shuffle, **self._options, sums=sums)
         try:
-            for number, layers in head["waiting"]:
-                name = f"waiting{number}"
+            for number, layers in checked(head["waiting"], [[Any]]):
+                name = f"waiting{checked(number, Whole())}"
                 data = {
-                    LayerId(*layer): arrays[f"{name}.block{k}"] for k, layer in enumerate(layers)
+                    LayerId(checked(model, str), checked(layer, Whole())): arrays[
+                        f"{name}.block{k}"
+                    ]
+                    for k, (model, layer) in enumerate(checked(layers, [[Any]]))
                 }
                 piece = Chunk(arrays[f"{name}.rows"], arrays[f"{name}.parts"], data)
+                sizes = {len(piece.rows), len(piece.parts), *(len(b) for b in data.values())}
+                whole = piece.rows.dtype.kind in "iu" and piece.parts.dtype.kind in "iu"
+                if len(sizes) > 1 or any(b.ndim != 2 for b in data.values()) or not whole:
+                    raise Unfit("rows that wait are cut")
+                if (piece.rows < 0).any() or (piece.rows >= self._n).any():
+                    raise Unfit("rows that wait are none")
                 loaded._waiting[number] = [piece]
         except (KeyError, TypeError, ValueError) as error:
             raise LmkinError(f"{path} is damaged: {error}.") from None

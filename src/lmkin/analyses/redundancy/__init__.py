@@ -1,6 +1,6 @@
 """Which neurons, and which layers, say the same thing."""
 
-from ...results import loadable, tensors_metadata
+from ...results import holds, loadable
 from .cluster_tables import ranked_layers
 from .clustering import Clustering
 from .clusters import REPRESENTATIVES, THRESHOLDS, Linkage, Representative, cluster_neurons
@@ -12,16 +12,8 @@ from .neuron_mask import NeuronMask
 from .result import Redundancy, usual_threshold
 from .strips import cluster_strips
 
-loadable(
-    "clusters of neurons",
-    lambda path: tensors_metadata(path).get("lmkin") == "clustering",
-    Clustering.load,
-)
-loadable(
-    "masks of neurons",
-    lambda path: tensors_metadata(path).get("lmkin") == "keep",
-    NeuronMask.load,
-)
+loadable("clusters of neurons", holds("clustering"), Clustering.load)
+loadable("masks of neurons", holds("neurons to keep"), NeuronMask.load)
 
 __all__ = [
     "LINKAGES",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
@@ -13,11 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from ...activations import Activations
-from ...core import Alert, MeasureError, alerts_of, did_you_mean, quoted, replacing
+from ...core import Alert, MeasureError, alerts_of, did_you_mean, quoted
 from .cluster_tables import tabulate
 from .linkage import Tree
 from .neuron_mask import NeuronMask, identity_of
@@ -247,73 +243,13 @@ class Clustering:
 
     def save(self, path: str | Path) -> None:
         """Write everything to a safetensors file: trees, masks of what is kept, and the hashes of these."""
-        tensors: dict[str, Any] = {}
-        about: dict[str, Any] = {}
-        for k, (name, m) in enumerate(self._models.items()):
-            tree = m.tree
-            mine = {
-                "layer": m.layer, "number": m.number, "moves": m.moves.astype(np.uint8), "turn": m.turn,
-                "first": tree.first, "second": tree.second, "height": tree.height,
-                **{f"medoid/{i}": m.medoids[t] for i, t in enumerate(self.thresholds) if m.medoids},
-                **{f"sign/{i}": m.signs[t] for i, t in enumerate(self.thresholds)},
-            }  # fmt: skip
-            tensors |= {f"{k}/{n}": np.ascontiguousarray(a) for n, a in mine.items()}
-            about[name] = {
-                "identity": m.identity,
-                "limit": tree.limit if np.isfinite(tree.limit) else None,
-                "keep": {f"{t:.12g}": self.keep(t, name).hash for t in self.thresholds},
-                "medoids": bool(m.medoids),
-            }
-        text = {
-            "models": about, "thresholds": self.thresholds, "linkage": self.linkage,
-            "representative": self.representative, "seed": self.seed, "attrs": self.attrs,
-        }  # fmt: skip
-        plain = json.dumps(text, default=str)
-        hashed = {"lmkin": "clustering", "about": plain, "hash": _hash(tensors, plain)}
-        with replacing(Path(path)) as temporary:
-            save_file(tensors, temporary, hashed)
+        from .cluster_files import save_clustering
+
+        save_clustering(self, Path(path))
 
     @staticmethod
     def load(path: str | Path) -> Clustering:
         """Read what `save` wrote. Raise if it was changed since."""
-        try:
-            with safe_open(Path(path), "numpy") as file:
-                given = file.metadata() or {}
-                if given.get("lmkin") != "clustering":
-                    raise MeasureError(f"{path} holds no clustering.")
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        except (OSError, SafetensorError) as error:
-            raise MeasureError(f"Cannot read a clustering from {path}: {error}") from error
-        if given.get("hash") != _hash(tensors, given.get("about", "")):
-            raise MeasureError(
-                f"{path} was changed since it was written: its hash does not fit. Make it again."
-            )
-        text = json.loads(given["about"])
-        thresholds = [float(t) for t in text["thresholds"]]
-        models = {}
-        for k, (name, about) in enumerate(text["models"].items()):
-            mine = {n.partition("/")[2]: a for n, a in tensors.items() if n.startswith(f"{k}/")}
-            moves = mine["moves"].astype(bool)
-            limit = np.inf if about["limit"] is None else float(about["limit"])
-            tree = Tree(int(moves.sum()), mine["first"], mine["second"], mine["height"], limit)
-            medoids = (
-                {t: mine[f"medoid/{i}"] for i, t in enumerate(thresholds)}
-                if about["medoids"]
-                else {}
-            )
-            signs = {t: mine[f"sign/{i}"] for i, t in enumerate(thresholds)}
-            models[name] = Neurons(
-                mine["layer"], mine["number"], moves, tree, mine["turn"], medoids, about["identity"], signs
-            )  # fmt: skip
-        return Clustering(
-            models, thresholds, linkage=text["linkage"], representative=text["representative"],
-            seed=text["seed"], attrs=text["attrs"],
-        )  # fmt: skip
+        from .cluster_files import load_clustering
 
-
-def _hash(tensors: Mapping[str, Any], text: str) -> str:
-    digest = hashlib.blake2b(text.encode(), digest_size=16)
-    for name, array in sorted(tensors.items()):
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+        return load_clustering(Path(path))

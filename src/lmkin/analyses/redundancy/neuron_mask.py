@@ -11,11 +11,28 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from ...activations import Activations
-from ...core import MeasureError, as_rows, named_blocks, quoted, to_numpy
+from ...core import (
+    MeasureError,
+    Number,
+    Whole,
+    as_rows,
+    load_tensors,
+    named_blocks,
+    quoted,
+    save_tensors,
+    to_numpy,
+)
+
+KIND = "neurons to keep"
+_HEAD = {
+    "model": str,
+    "threshold": Number(0, 1),
+    "identity": (str, None),
+    "layers": [Whole(0, 10**6)],
+    "hash": str,
+}
 
 _NAMES = ("name", "spec", "revision", "tokenizer_spec", "device")
 """What may differ although the model is the same."""
@@ -116,35 +133,31 @@ class NeuronMask:
 
     def save(self, path: str | Path) -> None:
         """Write the masks to a safetensors file, with their hash."""
-        from ...core import replacing
-
-        about = {
-            "lmkin": "keep",
+        head = {
             "model": self.model,
-            "threshold": repr(float(self.threshold)),
-            "identity": self.identity or "",
-            "layers": json.dumps(list(self.masks)),
+            "threshold": float(self.threshold),
+            "identity": self.identity,
+            "layers": list(self.masks),
             "hash": self.hash,
         }
         tensors = {str(n): mask.astype(np.uint8) for n, mask in self.masks.items()}
-        with replacing(Path(path)) as temporary:
-            save_file(tensors, temporary, about)
+        save_tensors(Path(path), tensors, head, kind=KIND, version=2, error=MeasureError)
 
     @staticmethod
     def load(path: str | Path) -> NeuronMask:
         """Read what `save` wrote. Raise if it was changed since."""
-        try:
-            with safe_open(Path(path), "numpy") as file:
-                about = file.metadata() or {}
-                if about.get("lmkin") != "keep":
-                    raise MeasureError(f"{path} holds no neurons to keep.")
-                layers = json.loads(about["layers"])
-                masks = {int(n): file.get_tensor(str(n)).astype(bool) for n in layers}
-                identity = about.get("identity") or None
-                mask = NeuronMask(about["model"], float(about["threshold"]), masks, identity)
-        except (OSError, SafetensorError, KeyError, ValueError) as error:
-            raise MeasureError(f"Cannot read neurons to keep from {path}: {error}") from error
-        if mask.hash != about.get("hash"):
+        tensors, head = load_tensors(
+            Path(path), kind=KIND, schema=_HEAD, version=2, error=MeasureError
+        )
+        names = [str(n) for n in head["layers"]]
+        fitting = len(set(names)) == len(names) and set(names) == set(tensors)
+        if not fitting or any(
+            a.ndim != 1 or not np.isin(a, (0, 1)).all() for a in tensors.values()
+        ):
+            raise MeasureError(f"{path} is damaged: a mask of it is none. Make it again.")
+        masks = {int(n): tensors[n].astype(bool) for n in names}
+        mask = NeuronMask(head["model"], float(head["threshold"]), masks, head["identity"])
+        if mask.hash != head["hash"]:
             raise MeasureError(
                 f"{path} was changed since it was written: its hash does not fit its neurons. Make it again."
             )

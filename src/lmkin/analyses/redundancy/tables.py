@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...core import replacing
+from ...core import write_csv
 from ...results import Column, ResultTable
 from .cluster_tables import ranked_layers
 from .clustering import Clustering
@@ -188,8 +187,8 @@ def save_strips(strips: Sequence[xr.Dataset], path: Path) -> None:
 
 def _save_lines(names: Sequence[str], lines: Iterable[Sequence[Any]], path: Path) -> None:
     """Write a table as CSV; nothing stands for NaN."""
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(names)
-        for line in lines:
-            writer.writerow(["" if isinstance(v, float) and np.isnan(v) else v for v in line])
+    write_csv(
+        path,
+        names,
+        ([None if isinstance(v, float) and np.isnan(v) else v for v in x] for x in lines),
+    )

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...core import CorpusError, did_you_mean, quoted
+from ...core import (
+    CorpusError,
+    Unfit,
+    available_memory,
+    checked,
+    did_you_mean,
+    member,
+    open_file,
+    parse_json,
+    quoted,
+    read_json,
+    require_file,
+)
 from ..reader import Head, corpus_format
 from ..sentence import Sentence
 from ..spans import join_words, locate
@@ -52,8 +63,10 @@ def read_arrow(
     of a saved DatasetDict.
     """
     table = _read(path, split)
-    names = _class_names(table.schema)
+    names = _class_names(path, table.schema)
     columns = table.column_names
+    if len(set(columns)) < len(columns):
+        raise CorpusError(f"{path}: two columns have the same name; which is meant cannot be told.")
     for asked in (tokens, id if isinstance(id, str) else None):
         if asked is not None and asked not in columns:
             raise CorpusError(f"{path}: no column {quoted(asked)}. {did_you_mean(asked, columns)}")
@@ -61,7 +74,7 @@ def read_arrow(
     if tokens is None and text is None:
         lists = {field.name for field in table.schema if "list<" in str(field.type)}
         word_column = next((c for c in _WORD_COLUMNS if c in lists), None)
-    rows = (row for batch in table.to_batches() for row in batch.to_pylist())
+    rows = _rows(path, table)
     if word_column is not None:
         if unused := [o for o in (text_b, label, score) if o is not None]:
             raise CorpusError(
@@ -80,6 +93,25 @@ def read_arrow(
         (text, text_b, label, score, id),
         words,
     )
+
+
+def _rows(path: Path, table: Any) -> Iterator[dict[str, Any]]:
+    """Rows as plain values; text in a column of bytes is text."""
+    for batch in table.to_batches(max_chunksize=10_000):
+        try:
+            rows = batch.to_pylist()
+        except (ValueError, OverflowError, ArithmeticError, RecursionError, LookupError) as error:
+            raise CorpusError(f"{path}: a value cannot be read ({error}).") from None
+        for row in rows:
+            for name, value in row.items():
+                if isinstance(value, bytes):
+                    try:
+                        row[name] = value.decode()
+                    except UnicodeDecodeError:
+                        raise CorpusError(
+                            f"{path}: the column {quoted(name)} holds bytes that are no UTF-8 text."
+                        ) from None
+            yield row
 
 
 def _tagged(
@@ -140,9 +172,10 @@ def _read(path: Path, split: str | None) -> Any:
             return pa.concat_tables([_read_arrow_file(pa, file) for file in files])
         if path.suffix.lower() == ".arrow":
             return _read_arrow_file(pa, path)
-        return parquet.read_table(path)
-    except (pa.ArrowInvalid, pa.ArrowException, OSError, KeyError, json.JSONDecodeError) as error:
-        raise CorpusError(f"{path}: cannot be read ({str(error).splitlines()[0]}).") from None
+        return _read_parquet(parquet, path)
+    except (pa.ArrowException, OSError, KeyError, ValueError, MemoryError, RecursionError) as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise CorpusError(f"{path}: cannot be read ({said}).") from None
 
 
 def _choose_split(path: Path, split: str | None) -> Path:
@@ -153,45 +186,81 @@ def _choose_split(path: Path, split: str | None) -> Path:
                 f"{path} is a single dataset without splits; leave split={quoted(split)} out."
             )
         return path
-    splits = json.loads(listing.read_text())["splits"]
+    schema = {"splits": [str], str: Any}
+    splits = read_json(listing, schema, what="list of splits", error=CorpusError)["splits"]
     if split is None and len(splits) == 1:
         split = splits[0]
     if split not in splits:
         said = f"no split {quoted(split)}" if split else "several splits; choose one with split='…'"
         raise CorpusError(f"{path}: {said}. {did_you_mean(split or '', splits)}")
-    return path / str(split)
+    return member(path, split, CorpusError)
+
+
+_STATE = {"_data_files": [{"filename": str, str: Any}], str: Any}
 
 
 def _data_files(path: Path) -> list[Path]:
-    state = json.loads((path / "state.json").read_text())
-    return [path / entry["filename"] for entry in state["_data_files"]]
+    state = read_json(path / "state.json", _STATE, what="saved dataset", error=CorpusError)
+    files = [member(path, entry["filename"], CorpusError) for entry in state["_data_files"]]
+    if not files:
+        raise CorpusError(f"{path}: the saved dataset has no files of data.")
+    return files
 
 
 def _read_arrow_file(pa: Any, file: Path) -> Any:
-    with pa.memory_map(str(file)) as source:
-        try:
-            return pa.ipc.open_stream(source).read_all()
-        except pa.ArrowInvalid:
-            return pa.ipc.open_file(source).read_all()
+    """A table of which every offset was checked: readers behind it trust them, and would read beyond its end."""
+    with open_file(file, error=CorpusError) as opened, pa.PythonFile(opened, "r") as source:
+        data = source.read_buffer()
+    try:
+        table = pa.ipc.open_stream(data).read_all()
+    except pa.ArrowInvalid:
+        table = pa.ipc.open_file(data).read_all()
+    table.validate(full=True)
+    return table
 
 
-def _class_names(schema: Any) -> dict[str, list[str]]:
+def _read_parquet(parquet: Any, path: Path) -> Any:
+    require_file(path, CorpusError)
+    file = parquet.ParquetFile(path)
+    size = sum(
+        file.metadata.row_group(k).total_byte_size for k in range(file.metadata.num_row_groups)
+    )
+    if size > available_memory() // 4:
+        raise CorpusError(f"{path}: it says to hold {size:,} bytes, which do not fit into memory.")
+    table = file.read()
+    table.validate(full=True)
+    return table
+
+
+_FEATURES = {"info?": {"features?": ({str: Any}, None), str: Any}, str: Any}
+
+
+def _class_names(path: Path, schema: Any) -> dict[str, list[str]]:
     """Names of the classes of each column, from what `datasets` writes into the schema."""
     metadata = (schema.metadata or {}).get(b"huggingface")
     if not metadata:
         return {}
-    features = json.loads(metadata).get("info", {}).get("features") or {}
+    try:
+        described = checked(parse_json(metadata), _FEATURES)
+    except Unfit as error:
+        raise CorpusError(
+            f"{path}: what `datasets` says of its columns is damaged: {error}."
+        ) from None
+    features = described.get("info", {}).get("features") or {}
     names = {}
     for column, feature in features.items():
         # A list of something is {"feature": something}; before datasets 4 also [something].
         while isinstance(inner := _inner(feature), dict | list):
             feature = inner
         if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
-            names[column] = feature["names"]
+            known = feature.get("names")
+            if not isinstance(known, list) or not all(isinstance(n, str) for n in known):
+                raise CorpusError(f"{path}: the classes of {quoted(column)} have no names.")
+            names[column] = known
     return names
 
 
 def _inner(feature: Any) -> Any:
     if isinstance(feature, list):
         return feature[0] if feature else None
-    return feature.get("feature")
+    return feature.get("feature") if isinstance(feature, dict) else None

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...core import CorpusError, did_you_mean, quoted
+from ...core import CorpusError, Unfit, did_you_mean, parse_json, quoted
 from ..reader import Head, at, corpus_format, read_text, split_lines, suffix_of
 from ..sentence import Sentence
 from ..spans import split_words
 
 Column = int | str
+MOST_COLUMNS = 10_000
 # Names that well-known tasks use, in the order of preference; compared in lower case.
 PAIRS = (
     ("sentence1", "sentence2"),
@@ -51,8 +51,8 @@ def _is_json(lines: list[str]) -> bool:
     """Whether the first line that is not empty holds a JSON object."""
     first = next((line for line in lines if line.strip()), "")
     try:
-        return isinstance(json.loads(first), dict)
-    except ValueError:
+        return isinstance(parse_json(first), dict)
+    except Unfit:
         return False
 
 
@@ -190,13 +190,19 @@ def _json_rows(path: Path, lines: list[str]) -> Iterator[tuple[int, Row]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise at(path, number, f"not JSON ({error.msg}): {quoted(line)}.") from None
+            row = parse_json(line)
+        except Unfit as error:
+            raise at(path, number, f"not JSON that can be read, {error}: {quoted(line)}.") from None
         if not isinstance(row, dict):
             raise at(path, number, f"one JSON object a line expected, got {quoted(line)}.")
         rows.append((number, row))
     columns = list(dict.fromkeys(name for _, row in rows for name in row))
+    given = sum(len(row) for _, row in rows)
+    if len(columns) > MOST_COLUMNS or len(columns) * len(rows) > 50 * given + 10**6:
+        raise CorpusError(
+            f"{path}: {len(columns):,} different keys in {len(rows):,} lines: a table has the same keys in every line, "
+            f"and {MOST_COLUMNS:,} at most."
+        )
     for number, row in rows:
         yield number, numbered(columns, map(row.get, columns))
 
@@ -210,6 +216,13 @@ def _named_rows(
     _, first = cells[0]
     named = bool(_known_names(first, asked)) if header is None else header
     names = [name.strip() for name in first]
+    if named and len(first) > MOST_COLUMNS:
+        raise CorpusError(f"{path}: more than {MOST_COLUMNS:,} columns.")
+    if named and (twice := sorted({n for n in names if n and names.count(n) > 1})):
+        raise CorpusError(
+            f"{path}: two columns are called {quoted(twice[0])}, so which is meant cannot be told. Rename one, or give "
+            f"header=False and columns by position."
+        )
     for number, row in cells[named:]:
         if len(row) != len(first):
             raise at(

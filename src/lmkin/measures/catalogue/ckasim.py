@@ -52,7 +52,10 @@ def ckasim(pair: Pair, *, estimator: str = "unbiased") -> float:
                 f"as {value:.2g}, "
                 f"not above 0. Take more units, or estimator='biased'."
             )
-    return float(_hsic(pair, estimator) / (own[0] * own[1]) ** 0.5)
+    size = (own[0] * own[1]) ** 0.5
+    if not 0 < size < float("inf"):  # of numbers so small, or so large, that their product is none
+        size = own[0] ** 0.5 * own[1] ** 0.5
+    return float(_hsic(pair, estimator) / size)
 
 
 def _hsic(pair: Pair, estimator: str) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 
 from altair.utils.schemapi import debug_mode
 
-from ...core import LmkinError
+from ...core import LmkinError, printable, replacing
 from .style import styled
 
 VEGA_LITE = "6.4"
@@ -33,12 +33,13 @@ def save_picture(chart: Any, path: Path, *, scale: float = 2.0) -> None:
     """Write a chart as PNG or SVG, by the extension; no browser is needed. Raise if it cannot be drawn."""
     import vl_convert
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     spec = specification(chart)
     try:
         if path.suffix == ".svg":
-            path.write_text(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE), "utf-8")
+            drawn = printable(vl_convert.vegalite_to_svg(spec, vl_version=VEGA_LITE)).encode()
         else:
-            path.write_bytes(vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=scale))
+            drawn = vl_convert.vegalite_to_png(spec, vl_version=VEGA_LITE, scale=scale)
     except ValueError as error:
         raise LmkinError(f"{path.name} could not be drawn: {error}") from error
+    with replacing(path) as temporary:
+        temporary.write_bytes(drawn)

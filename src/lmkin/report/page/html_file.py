@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from ...core import __version__, replacing, slugs
+from ...core import __version__, printable, replacing, slugs
 from ..charts import VEGA_LITE, specification
 from .elements import Chapter, Page
 
@@ -52,7 +52,7 @@ def write_page(page: Page, path: Path) -> None:
         )
     )
     with replacing(Path(path)) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_text(printable(text), encoding="utf-8")
 
 
 @cache

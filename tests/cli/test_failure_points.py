@@ -1,0 +1,91 @@
+"""Whatever file of a run is the last one: the same run goes on, does nothing finished again, and gives the same.
+
+By injection, for every registered analysis: the process "ends" before or after a file gets its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import xarray as xr
+
+import lmkin
+from lmkin.analysis import Analysis, Running, Source, known_analyses
+from lmkin.report import run_to_folder
+
+pytestmark = pytest.mark.slow
+ANALYSES = known_analyses()
+FRACTIONS = (0.0, 0.35, 0.7, 1.0)
+"""Of all files that a run writes: where it ends."""
+
+
+class KilledError(BaseException):
+    """As if the process had ended; no ``except Exception`` mends that."""
+
+
+@contextmanager
+def ends_at(file: int, renamed: bool) -> Iterator[list[str]]:
+    """Files are counted as they get their names; at one of them the process ends, before or after that."""
+    replace, written = Path.replace, []
+
+    def watched(self: Path, target: Any) -> Path:
+        if not self.name.endswith(".tmp"):
+            return replace(self, target)
+        written.append(Path(target).name)
+        if len(written) == file and not renamed:
+            raise KilledError
+        done = replace(self, target)
+        if len(written) == file:
+            raise KilledError
+        return done
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Path, "replace", watched)
+        patch.setattr("os.fsync", lambda _: None)  # only the machine's own end would show
+        patch.setattr("lmkin.rows.passes.CHUNK", 32)
+        patch.setattr("lmkin.measures.kept_scores.EVERY", 0.0)
+        yield written
+
+
+def run(analysis: Analysis[Any], models: list[Path], corpus: Path, out: Path) -> Any:
+    options = analysis.Options(parts=3)
+    source = Source(
+        models, corpus, untrained=True, reading=analysis.reading, attention=analysis.attention
+    )
+    result, _ = run_to_folder(analysis, source, options, Running(progress=False), out, charts=False)
+    return result
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("corpus") / "few.txt"
+    path.write_text("\n".join(s.text for s in lmkin.read_corpus("sample")[:60]), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+@pytest.mark.filterwarnings("ignore::lmkin.core.errors.LmkinWarning")
+def test_a_run_goes_on_from_any_file(name: str, model_folder, corpus: Path, tmp_path: Path) -> None:
+    analysis, models = ANALYSES[name], [model_folder("bert")]
+    with ends_at(0, renamed=False) as files:
+        whole = run(analysis, models, corpus, tmp_path / "whole")
+    total = list(files)
+    for number, fraction in enumerate(FRACTIONS):
+        out, last = tmp_path / f"{number}", 1 + round(fraction * (len(total) - 1))
+        with ends_at(last, renamed=bool(number % 2)) as before, pytest.raises(KilledError):
+            run(analysis, models, corpus, out)
+        finished = before if number % 2 else before[:-1]
+        with ends_at(0, renamed=False) as after:
+            again = run(analysis, models, corpus, out)
+        # A shard, a store, a step: its name is made of what it depends on, so that it counts once.
+        kept = {n for n in finished if re.fullmatch(r"[a-z0-9_-]+\.[0-9a-f]{32}\.safetensors", n)}
+        redone = kept & set(after) - {n for n in kept if n.startswith("scores.")}
+        assert not redone, f"{fraction}: done again"
+        xr.testing.assert_equal(again.dataset, whole.dataset)
+        assert {p.name for p in out.iterdir()} == {p.name for p in (tmp_path / "whole").iterdir()}
+        assert lmkin.load(out).findings() == whole.findings()
