@@ -11,8 +11,10 @@ import numpy as np
 from safetensors.numpy import save
 
 from ..core import (
+    LEFT_BEHIND,
     ActivationsError,
     FolderLock,
+    LmkinError,
     Unfit,
     fingerprint,
     parse_json,
@@ -56,11 +58,17 @@ class StoreWriter:
     def _prepare(self, units: Units, *, overwrite: bool) -> None:
         """Take up an earlier try at the same run, or begin anew."""
         earlier = self._earlier(overwrite=overwrite)
+        content = _unit_files(units)
+        self.manifest["files"] = {name: fingerprint(data) for name, data in content.items()}
         if earlier is not None:
             # The same run as before: keep its cuts, whatever the shard size is now.
-            self.manifest["shards"], self.manifest["files"] = earlier["shards"], earlier["files"]
-        else:
-            self._begin(units)
+            self.manifest["shards"] = earlier["shards"]
+        for name, data in content.items():
+            if earlier is None or not _is_whole(self.folder / name, data):
+                with replacing(self.folder / name) as temporary:
+                    temporary.write_bytes(data)
+        if earlier is None:
+            self._write_manifest("partial")
         remove_left_behind(self.folder)
 
     @property
@@ -81,8 +89,13 @@ class StoreWriter:
                 f"another folder; nothing was touched."
             )
         self._lock.acquire()
+        inner = folder / REPLACEMENT
+        if inner.is_symlink() or (inner.exists() and not inner.is_dir()):
+            raise ActivationsError(f"{inner} is in the way. Remove it, or choose another folder.")
         if not (folder / MANIFEST).exists():
-            return self._replacement()
+            if _manifest(inner)["status"] != "complete":
+                return None
+            _take_place(inner, folder)  # a run was killed while it did so
         try:
             earlier = read_manifest(folder)
         except ActivationsError:
@@ -90,44 +103,20 @@ class StoreWriter:
                 raise
             earlier = {"key": None}
         if earlier["key"] == self.manifest["key"]:
+            _remove(inner)
             return earlier
         if not overwrite:
             raise ActivationsError(
                 f"{folder} holds activations of another run ({what_differs(earlier, self.manifest)}). Choose "
                 f"another folder, or replace them with overwrite=True."
             )
-        return self._replacement(always=True)
-
-    def _replacement(self, *, always: bool = False) -> dict[str, Any] | None:
-        """Write beside what is there until all is whole; the manifest of an earlier try at that.
-
-        Without ``always``: only if such a try was there, and was killed while it took its place.
-        """
-        inner = self.folder / REPLACEMENT
-        if inner.is_symlink() or (inner.exists() and not inner.is_dir()):
-            raise ActivationsError(f"{inner} is in the way. Remove it, or choose another folder.")
-        if not always and not inner.exists():
-            return None
+        # What is there stays until the new store is whole, in a folder of its own.
+        earlier = _manifest(inner)
+        if earlier["key"] != self.manifest["key"]:
+            _remove(inner)
         inner.mkdir(exist_ok=True)
-        self.folder, self._target = inner, self.folder
-        try:
-            earlier = read_manifest(inner)
-        except ActivationsError:
-            earlier = {"key": None}
-        if earlier["key"] == self.manifest["key"]:
-            return earlier
-        _remove_store(inner)
-        return None
-
-    def _begin(self, units: Units) -> None:
-        lines = "".join(to_json(s.to_dict()) + "\n" for s in units.corpus)
-        columns = {n: np.ascontiguousarray(getattr(units, n)) for n in COLUMNS}
-        content = {"corpus.jsonl": lines.encode(), "units.safetensors": save(columns)}
-        for name, data in content.items():
-            with replacing(self.folder / name) as temporary:
-                temporary.write_bytes(data)
-        self.manifest["files"] = {name: fingerprint(data) for name, data in content.items()}
-        self._write_manifest("partial")
+        self.folder, self._target = inner, folder
+        return earlier if earlier["key"] == self.manifest["key"] else None
 
     def _is_finished(self, number: int) -> bool:
         """Whether a shard is there and whole; one that is damaged is computed anew."""
@@ -154,11 +143,7 @@ class StoreWriter:
         """Declare the store complete, put it in the place of another one, and open it."""
         self._write_manifest("complete")
         if self._target is not None:
-            _remove_store(self._target)
-            files = sorted(self.folder.iterdir(), key=lambda f: f.name == MANIFEST)  # it comes last
-            for file in files:
-                file.replace(self._target / file.name)
-            self.folder.rmdir()
+            _take_place(self.folder, self._target)
             self.folder, self._target = self._target, None
         shards = [
             open_shard(self.folder, entry, self.manifest) for entry in self.manifest["shards"]
@@ -179,18 +164,62 @@ class StoreWriter:
             temporary.write_text(to_json(self.manifest, indent=1) + "\n", encoding="utf-8")
 
 
-def _remove_store(folder: Path) -> None:
-    """Remove the files of a store, the manifest first: without it the rest is nothing."""
-    names = [MANIFEST, "corpus.jsonl", "units.safetensors"]
-    names += [f.name for f in folder.iterdir() if _OUR_FILES.fullmatch(f.name)]
-    for name in dict.fromkeys(names):
-        (folder / name).unlink(missing_ok=True)
+def _unit_files(units: Units) -> dict[str, bytes]:
+    """What a store holds beside its shards and its manifest, the same bytes every time."""
+    lines = "".join(to_json(s.to_dict()) + "\n" for s in units.corpus)
+    columns = {n: np.ascontiguousarray(getattr(units, n)) for n in COLUMNS}
+    return {"corpus.jsonl": lines.encode(), "units.safetensors": save(columns)}
+
+
+def _is_whole(path: Path, data: bytes) -> bool:
+    """Whether a file is there, and holds these bytes."""
+    try:
+        return read_file(path, max(len(data), 1), links=False) == data
+    except LmkinError:
+        return False
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a store; one that says nothing, if there is none."""
+    try:
+        return read_manifest(folder)
+    except ActivationsError:
+        return {"key": None, "status": None}
+
+
+def _take_place(inner: Path, folder: Path) -> None:
+    """Put a whole store into the place of another. After a kill on the way, the same again ends it.
+
+    The old manifest goes first, the new one comes last: between the two there is no store but the one that is moved.
+    """
+    manifest = read_manifest(inner)
+    (folder / MANIFEST).unlink(missing_ok=True)
+    names = [*manifest["files"], *(entry["file"] for entry in manifest["shards"])]
+    for name in (*names, MANIFEST):
+        if (inner / name).exists():
+            (inner / name).replace(folder / name)
+    for file in folder.iterdir():
+        if _OUR_FILES.fullmatch(file.name) and file.name not in (*names, MANIFEST):
+            file.unlink()
+    _remove(inner)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a store that never took its place; files of others stay, and so does their folder."""
+    if not folder.is_dir():
+        return
+    for file in folder.iterdir():
+        if _OUR_FILES.fullmatch(file.name) or LEFT_BEHIND.fullmatch(file.name):
+            file.unlink(missing_ok=True)
+    if not any(folder.iterdir()):
+        folder.rmdir()
 
 
 def _foreign(folder: Path) -> Path | None:
     """A file in a folder that no run of ours would have written: then nothing there is touched."""
     for file in sorted(folder.iterdir()):
-        if not file.name.startswith(".") and not _OUR_FILES.fullmatch(file.name):
+        ours = _OUR_FILES.fullmatch(file.name) and not (file.is_dir() and not file.is_symlink())
+        if not file.name.startswith(".") and not ours:
             return file
     try:
         content = parse_json(read_file(folder / MANIFEST, error=ActivationsError))

@@ -38,8 +38,9 @@ def as_rows(array: Any, name: str) -> Any:
 
 def _require_plain(array: Any, name: str) -> None:
     """Raise if an array hides some of its numbers, has none, or keeps them in another way: they would be lost."""
-    if isinstance(array, np.ma.MaskedArray):
-        hidden = int(np.ma.getmaskarray(array).sum())
+    masked = isinstance(array, np.ma.MaskedArray)
+    if masked or (isinstance(array, list | tuple) and any(map(np.ma.isMaskedArray, array))):
+        hidden = sum(int(np.ma.getmaskarray(np.ma.asarray(row)).sum()) for row in array)
         raise MomentsError(
             f"{name} is a masked array, with {hidden:,} values hidden. Leave out the rows that have some, from all "
             f"layers alike (array[~mask.any(1)].data), or fill them."

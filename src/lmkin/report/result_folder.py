@@ -52,6 +52,10 @@ def run_to_folder(
         require_folder(folder)
         with locked(folder):
             remove_left_behind(folder)
+            if (folder / UNFINISHED).is_symlink():
+                raise LmkinError(
+                    f"{folder / UNFINISHED} is a link; unfinished work is not kept through it. Remove it."
+                )
             running.limit_threads()
             run = fingerprint(analysis.key(source, options, running))
             require_same_run(folder, analysis.name, run, overwrite=overwrite)
@@ -155,7 +159,7 @@ def require_same_run(folder: Path, kind: str, run: str | None, *, overwrite: boo
     if overwrite:
         return
     before = FolderManifest.load(folder)
-    if before is None or (run and (before.kind, before.run) == (kind, run)):
+    if before is None or before.replacing or (run and (before.kind, before.run) == (kind, run)):
         return
     other = before.kind != kind
     what = f"a run of another kind ({before.kind})" if other else "another run"

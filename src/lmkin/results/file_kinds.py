@@ -89,6 +89,11 @@ def _kind_of_folder(path: Path) -> str | None:
     if not path.is_dir():
         return None
     manifest = FolderManifest.load(path)
+    if manifest is not None and manifest.replacing:
+        raise LmkinError(
+            f"A run was broken off while its results took the place of others in {path}: files of both are there. Run "
+            f"the same command again."
+        )
     if manifest is not None:
         return manifest.kind
     return next((kind for kind in known_kinds() if (path / f"{kind}.nc").is_file()), None)

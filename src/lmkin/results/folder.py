@@ -22,6 +22,8 @@ from ..core import (
 )
 
 MANIFEST = "lmkin.json"
+REPLACING = "replacing"
+"""The kind of a folder whose files are being replaced."""
 _FRESH = re.compile(r"\.new-[0-9a-f]{16}")
 _FILE = Text(r"(?!.*\.\.)[\w+@-][\w .+@-]*(/[\w+@-][\w .+@-]*){0,2}", 500)
 _SCHEMA = {
@@ -51,6 +53,11 @@ class FolderManifest:
             temporary.write_text(
                 to_json({**said, "checksum": fingerprint(said)}, indent=1), "utf-8"
             )
+
+    @property
+    def replacing(self) -> bool:
+        """Whether a run was killed while its files took the place of others."""
+        return self.kind == REPLACING
 
     @staticmethod
     def load(folder: Path) -> FolderManifest | None:
@@ -94,10 +101,12 @@ def save_folder(
             path.parent.mkdir(parents=True, exist_ok=True)
             write(path)
         for name in files:
-            place = folder / name
-            _require_inside(place, folder)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            (fresh / name).replace(place)
+            _require_place(folder / name, folder)
+        # Whoever finds this folder while files take their places, or after a kill, is told that they are mixed.
+        FolderManifest(REPLACING, tuple(dict.fromkeys([*before, *files]))).save(folder)
+        for name in files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).replace(folder / name)
         FolderManifest(kind, tuple(files), run).save(folder)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
@@ -105,11 +114,13 @@ def save_folder(
     return folder
 
 
-def _require_inside(place: Path, folder: Path) -> None:
-    """Raise if a subfolder of the results is a link that leads elsewhere."""
+def _require_place(place: Path, folder: Path) -> None:
+    """Raise if a file cannot be put there: its subfolder is a link or a file, or a folder has its name."""
     inside = place.parent
-    if inside != folder and inside.is_symlink():
-        raise LmkinError(f"{inside} is a link; results are not written through it. Remove it.")
+    if inside != folder and (inside.is_symlink() or (inside.exists() and not inside.is_dir())):
+        raise LmkinError(f"{inside} is in the way: results need a folder of that name. Remove it.")
+    if place.is_dir() and not place.is_symlink():
+        raise LmkinError(f"{place} is a folder, in the way of a file of the results. Remove it.")
 
 
 def written_in(folder: Path) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from safetensors import SafetensorError
 
 from ..errors import ActivationsError
 
-LEFT_BEHIND = re.compile(r"\..+\.[0-9a-f]{16}\.tmp|\.tmp[A-Za-z0-9]{6}")
-"""What a kill leaves behind: a temporary name of ours, or of the safetensors library, which has its own."""
+LEFT_BEHIND = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
+"""What a kill leaves behind: a temporary name of ours."""
 
 
 def _umask() -> int:

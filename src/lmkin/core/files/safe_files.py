@@ -92,4 +92,7 @@ def member(folder: Path, name: object, error: type[LmkinError] = LmkinError) -> 
             f"{folder} names a file {quoted(name)}, which is no name of a file inside it. It was changed, or is not "
             f"lmkin's."
         )
-    return folder / name
+    path = folder / name
+    if path.is_symlink() and folder.resolve() not in path.resolve().parents:
+        raise error(f"{path} is a link that leads out of its folder; lmkin does not follow it.")
+    return path
