@@ -166,19 +166,27 @@ def test_a_second_key_ends_a_compiled_call_that_would_not_return(
     assert "Traceback" not in error
 
 
+READS = """
+import sys, time
+from pathlib import Path
+from lmkin.cli import run
+from lmkin.corpus import reader
+
+def wait(path, formats):
+    (path.parent / "reached").touch()
+    while True:
+        time.sleep(0.001)
+
+reader._detect = wait
+run(sys.argv[1:])
+"""
+
+
 def test_nothing_kept_is_not_promised(tmp_path: Path) -> None:
     """Interrupted while it reads: the paragraph says that the same command begins anew."""
-    pipe = tmp_path / "corpus.txt"
-    os.mkfifo(pipe)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "lmkin", "inspect", str(pipe)],
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=_hears_the_key,
-    )
-    with pipe.open("w") as corpus:  # opens when the process reads it
-        corpus.write("A sentence.\n")
-        corpus.flush()
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("A sentence.\n")
+    with begun([sys.executable, "-c", READS, "inspect", str(corpus)], tmp_path) as process:
         process.send_signal(signal.SIGINT)
         error = process.communicate()[1]
     assert process.returncode == 130
