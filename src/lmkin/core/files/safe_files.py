@@ -93,6 +93,10 @@ def member(folder: Path, name: object, error: type[LmkinError] = LmkinError) -> 
             f"lmkin's."
         )
     path = folder / name
-    if path.is_symlink() and folder.resolve() not in path.resolve().parents:
+    # Not Path.resolve, which raises for links that go in a circle.
+    if (
+        path.is_symlink()
+        and Path(os.path.realpath(folder)) not in Path(os.path.realpath(path)).parents
+    ):
         raise error(f"{path} is a link that leads out of its folder; lmkin does not follow it.")
     return path
