@@ -168,7 +168,7 @@ def test_damage_is_said_when_a_store_is_opened(store, name: str, damage) -> None
 def test_shard_of_another_run_is_found(tiny, sample, store, tmp_path) -> None:
     lmkin.extract(tiny, sample[60:120], tmp_path / "other", **OPTIONS)
     shutil.copy(tmp_path / "other" / "shard-00002.safetensors", store)
-    with pytest.raises(lmkin.ActivationsError, match=r"belongs to another run|is damaged"):
+    with pytest.raises(lmkin.ActivationsError, match="belongs to another run"):
         lmkin.open_activations(store)
 
 

@@ -5,6 +5,7 @@ By injection, for every registered analysis: the process "ends" before or after 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,7 @@ from lmkin.report import run_to_folder
 pytestmark = pytest.mark.slow
 ANALYSES = known_analyses()
 FRACTIONS = (0.0, 0.35, 0.7, 1.0)
-"""Of all files that a run writes: where it ends."""
+"""Of all files that a run writes: where it ends. EVERY_POINT=1 in the environment: at each of them, which takes minutes."""
 
 
 class KilledError(BaseException):
@@ -75,7 +76,8 @@ def test_a_run_goes_on_from_any_file(name: str, model_folder, corpus: Path, tmp_
     with ends_at(0, renamed=False) as files:
         whole = run(analysis, models, corpus, tmp_path / "whole")
     total = list(files)
-    for number, fraction in enumerate(FRACTIONS):
+    every = [k / (len(total) - 1) for k in range(len(total))]
+    for number, fraction in enumerate(every if os.environ.get("EVERY_POINT") else FRACTIONS):
         out, last = tmp_path / f"{number}", 1 + round(fraction * (len(total) - 1))
         with ends_at(last, renamed=bool(number % 2)) as before, pytest.raises(KilledError):
             run(analysis, models, corpus, out)

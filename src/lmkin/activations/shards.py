@@ -143,7 +143,7 @@ def read_shard(path: Path, plan: ShardPlan, crc: str | None = None) -> Shard:
         length = 8 + len(wanted) + rows * sum(plan.widths.values()) * plan.dtype.itemsize
         if size != length:
             raise ActivationsError(
-                f"{path} is damaged (it has {size:,} bytes, {length:,} were written). {again}"
+                f"{path} belongs to another run or is damaged: it has {size:,} bytes, {length:,} were written. {again}"
             )
         if head != len(wanted).to_bytes(8, "little") + wanted:
             raise ActivationsError(
