@@ -22,7 +22,7 @@ from lmkin.report import run_to_folder
 pytestmark = pytest.mark.slow
 ANALYSES = known_analyses()
 FRACTIONS = (0.0, 0.35, 0.7, 1.0)
-"""Of all files that a run writes: where it ends. EVERY_POINT=1 in the environment: at each of them, which takes minutes."""
+"""Of all files that a run writes: where it ends. With EVERY_POINT=1 in the environment, at each of them."""
 
 
 class KilledError(BaseException):
@@ -87,7 +87,10 @@ def test_a_run_goes_on_from_any_file(name: str, model_folder, corpus: Path, tmp_
         # A shard, a store, a step: its name is made of what it depends on, so that it counts once.
         kept = {n for n in finished if re.fullmatch(r"[a-z0-9_-]+\.[0-9a-f]{32}\.safetensors", n)}
         redone = kept & set(after) - {n for n in kept if n.startswith("scores.")}
-        assert not redone, f"{fraction}: done again"
+        # But for the shard under way: it is finished when the files of all its accumulators are there, one of each.
+        under_way = finished[len(finished) - len(redone) :]
+        assert redone == set(under_way), f"{fraction}: done again"
+        assert len({n.partition(".")[0] for n in redone}) == len(redone) < 4
         xr.testing.assert_equal(again.dataset, whole.dataset)
         assert {p.name for p in out.iterdir()} == {p.name for p in (tmp_path / "whole").iterdir()}
         assert lmkin.load(out).findings() == whole.findings()
