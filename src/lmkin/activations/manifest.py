@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime
 import hashlib
-import importlib.metadata
 import json
 import platform
 from collections.abc import Mapping
 from typing import Any
 
-from ..core import Choice, Text, Whole, fingerprint
+from ..core import Choice, Text, Whole, fingerprint, package_version
 from ..models import AlignedCorpus, LanguageModel
 
 FORMAT = 2
@@ -68,12 +67,7 @@ def make_manifest(
     """What, how, from which model and corpus; the shards are added by whoever cuts them."""
     identity = model.identity()
     corpus = reading.units.corpus
-    versions: dict[str, str | None] = {}
-    for library in _LIBRARIES:
-        try:
-            versions[library] = importlib.metadata.version(library)
-        except importlib.metadata.PackageNotFoundError:
-            versions[library] = None
+    versions = {library: package_version(library) for library in _LIBRARIES}
     settings = {
         "rule": reading.rule.to_dict(),
         "layers": layers,

@@ -78,7 +78,7 @@ from .quotation import QUOTED_PATH, quoted
 from .ridge import GRID, Ridge, parse_ridge
 from .slugs import slugs
 from .splits import SHARES, SPLITS, Split, by_shares, make_split
-from .version import __version__
+from .version import __version__, package_version
 
 __all__ = [
     "ALERTS",
@@ -163,6 +163,7 @@ __all__ = [
     "open_file",
     "option",
     "option_fields",
+    "package_version",
     "parse_json",
     "parse_memory",
     "parse_ridge",

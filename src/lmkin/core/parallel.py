@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -51,15 +52,25 @@ def free_cores(cores: int) -> int:
     return max(min(cores, math.ceil(cores - others)), 1)
 
 
+def _libraries() -> Any:
+    """The BLAS libraries of this process; they are looked for again after an import, which may have brought one."""
+    return _find_libraries(len(sys.modules))
+
+
+@functools.lru_cache(maxsize=1)
+def _find_libraries(_: int) -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
 @contextmanager
 def one_core(wanted: bool = True) -> Iterator[None]:
     """Small matrices on one core: several would mostly wait for each other, and for long on a busy machine."""
     if not wanted:
         yield
         return
-    from threadpoolctl import ThreadpoolController
-
-    with ThreadpoolController().limit(limits=1, user_api="blas"):
+    with _libraries().limit(limits=1, user_api="blas"):
         yield
 
 
@@ -73,9 +84,7 @@ def workers(threads: bool = True, *, most: int | None = None) -> Iterator[Run]:
     if not threads:
         yield _one_by_one
         return
-    from threadpoolctl import ThreadpoolController
-
-    libraries = ThreadpoolController()
+    libraries = _libraries()
     if count < 2:
 
         def run_alone(work: Callable[[Item], None], items: Iterable[Item]) -> None:

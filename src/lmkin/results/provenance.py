@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..core import __version__
+from ..core import __version__, package_version
 
 _PACKAGES = ("numpy", "scipy", "xarray", "torch", "transformers", "tokenizers", "safetensors")
 
@@ -34,10 +33,6 @@ def make_provenance(
 
 def package_versions() -> dict[str, str]:
     """Versions of Python and of the packages that numbers come from."""
-    known = {"lmkin": __version__, "python": platform.python_version()}
-    for name in _PACKAGES:
-        try:
-            known[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return known
+    known = {name: package_version(name) for name in _PACKAGES}
+    own = {"lmkin": __version__, "python": platform.python_version()}
+    return own | {name: version for name, version in known.items() if version is not None}
