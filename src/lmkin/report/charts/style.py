@@ -48,8 +48,11 @@ def styled(chart: Any) -> Any:
     """The look that all our charts share."""
     fills = getattr(chart, "width", None) == "container"
     fits: Literal["fit-x", "pad"] = "fit-x" if fills else "pad"
+    # Every step copies what the chart holds: its data are put aside until the end.
+    data, chart = chart.data, chart.copy(deep=False)
+    chart.data = alt.Undefined
     chart = chart.properties(autosize=alt.AutoSizeParams(type=fits, contains="padding"))
-    return (
+    chart = (
         chart.configure(font=_FONT)
         .configure_axis(
             domain=False,
@@ -72,6 +75,8 @@ def styled(chart: Any) -> Any:
         )
         .configure_view(stroke=None)
     )
+    chart.data = data
+    return chart
 
 
 def layered(
