@@ -13,8 +13,9 @@ help: ## list the commands
 demo: $(VENV)/.demo ## the main job on what comes with lmkin: a report in lmkin-demo/
 	HF_HUB_OFFLINE=1 $(BIN)/lmkin demo
 
-# Every core runs tests; BLAS with threads of its own on top would mostly wait.
-PYTEST := HF_HUB_OFFLINE=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+# Every core runs tests; BLAS with threads of its own on top would mostly wait. The tests start some hundred
+# processes: where PYTHONDONTWRITEBYTECODE is set, each would compile the source of lmkin again.
+PYTEST := HF_HUB_OFFLINE=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto
 
 test: $(VENV)/.dev browser ## run the tests
 	$(PYTEST)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 from pathlib import Path
@@ -35,6 +36,7 @@ SINGLY = ("tests/test_documentation.py",)
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests come first, so that no process is left alone with one at the end."""
+    gc.freeze()  # libraries and collected tests stay to the end; no collection need look at them
     long = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in long)
 
