@@ -20,6 +20,7 @@ from lmkin.report import (
 )
 from lmkin.report.names import one_line
 from lmkin.report.page.html_file import prose
+from lmkin.report.page.vega import vega_bundle
 from lmkin.report.tables import table_of
 
 NASTY = "</script><script>alert('x')</script>&\u2028\"'$title"
@@ -178,3 +179,44 @@ def test_numbers_in_sentences() -> None:
     )
     # Arabic letters would turn the numbers that follow: they are isolated, Latin ones are not.
     assert prose("نموذج كبير-v2: 0.270") == "\u2068نموذج كبير\u2069-v2: 0.270"
+
+
+@pytest.fixture
+def cache_folder(tmp_path, monkeypatch: pytest.MonkeyPatch):
+    """A cache of one's own, and a bundler whose calls are counted."""
+    bundled: list[str] = []
+
+    def bundle(snippet: str, **_: str) -> str:
+        bundled.append(snippet)
+        return "draw('é </script>');\r\n"
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("vl_convert.javascript_bundle", bundle)
+    vega_bundle.cache_clear()
+    yield tmp_path / "cache", bundled
+    vega_bundle.cache_clear()
+
+
+def _bundle_of_a_new_process() -> str:
+    vega_bundle.cache_clear()
+    return str(vega_bundle())
+
+
+def test_the_drawing_script_is_bundled_once(cache_folder) -> None:
+    folder, bundled = cache_folder
+    first = _bundle_of_a_new_process()
+    assert first == "draw('é <\\/script>');\r\n"
+    assert _bundle_of_a_new_process() == first
+    assert len(bundled) == 1
+    (kept,) = (folder / "lmkin").iterdir()
+    for damage in (kept.read_bytes()[:-1], b"", b"\xff\xfe", b"// sha256 0\nalert(1)"):
+        kept.write_bytes(damage)
+        assert _bundle_of_a_new_process() == first
+    assert len(bundled) == 5
+
+
+def test_no_place_to_keep_the_drawing_script_is_no_harm(cache_folder) -> None:
+    folder, bundled = cache_folder
+    folder.write_text("a file where a folder should be")
+    assert _bundle_of_a_new_process() == _bundle_of_a_new_process()
+    assert len(bundled) == 2

@@ -14,8 +14,9 @@ import jinja2
 from markupsafe import Markup, escape
 
 from ...core import __version__, printable, replacing, slugs
-from ..charts import VEGA_LITE, specification
+from ..charts import specification
 from .elements import Chapter, Page
+from .vega import vega_bundle
 
 _MOST_RADIOS = 8
 _CELLS = ((15, "short"), (32, "medium"), (60, "long"))
@@ -44,7 +45,7 @@ def write_page(page: Page, path: Path) -> None:
             version=__version__,
             style=_own("page.css"),
             script=_own("page.js"),
-            vega=_vega(),
+            vega=vega_bundle(),
             specs=script_json(specs),
             # By identity: two charts, or two chapters, may say the same.
             number={id(figure): k for k, figure in enumerate(figures)},
@@ -53,15 +54,6 @@ def write_page(page: Page, path: Path) -> None:
     )
     with replacing(Path(path)) as temporary:
         temporary.write_text(printable(text), encoding="utf-8")
-
-
-@cache
-def _vega() -> Markup:
-    """What draws charts in a browser; to bundle it takes a second, and it is the same on every page."""
-    import vl_convert
-
-    vega = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=VEGA_LITE)
-    return Markup(vega.replace("</script", "<\\/script"))
 
 
 def _chapters(page: Page) -> Iterator[Chapter]:
