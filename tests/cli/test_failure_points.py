@@ -30,12 +30,15 @@ class KilledError(BaseException):
 
 
 @contextmanager
-def ends_at(file: int, renamed: bool) -> Iterator[list[str]]:
-    """Files are counted as they get their names; at one of them the process ends, before or after that."""
+def ends_at(out: Path, file: int, renamed: bool) -> Iterator[list[str]]:
+    """Files of a run are counted as they get their names; at one of them the process ends, before or after that.
+
+    What a first run keeps in the user's cache is none of them.
+    """
     replace, written = Path.replace, []
 
     def watched(self: Path, target: Any) -> Path:
-        if not self.name.endswith(".tmp"):
+        if not (self.name.endswith(".tmp") and Path(target).is_relative_to(out)):
             return replace(self, target)
         written.append(Path(target).name)
         if len(written) == file and not renamed:
@@ -73,16 +76,16 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.filterwarnings("ignore::lmkin.core.errors.LmkinWarning")
 def test_a_run_goes_on_from_any_file(name: str, model_folder, corpus: Path, tmp_path: Path) -> None:
     analysis, models = ANALYSES[name], [model_folder("bert")]
-    with ends_at(0, renamed=False) as files:
+    with ends_at(tmp_path, 0, renamed=False) as files:
         whole = run(analysis, models, corpus, tmp_path / "whole")
     total = list(files)
     every = [k / (len(total) - 1) for k in range(len(total))]
     for number, fraction in enumerate(every if os.environ.get("EVERY_POINT") else FRACTIONS):
         out, last = tmp_path / f"{number}", 1 + round(fraction * (len(total) - 1))
-        with ends_at(last, renamed=bool(number % 2)) as before, pytest.raises(KilledError):
+        with ends_at(out, last, renamed=bool(number % 2)) as before, pytest.raises(KilledError):
             run(analysis, models, corpus, out)
         finished = before if number % 2 else before[:-1]
-        with ends_at(0, renamed=False) as after:
+        with ends_at(out, 0, renamed=False) as after:
             again = run(analysis, models, corpus, out)
         # A shard, a store, a step: its name is made of what it depends on, so that it counts once.
         kept = {n for n in finished if re.fullmatch(r"[a-z0-9_-]+\.[0-9a-f]{32}\.safetensors", n)}

@@ -87,3 +87,18 @@ def test_all_neurons_of_a_row_stay_together() -> None:
         moments.update({"a": X[start : start + 90], "b": X[start : start + 90] * 2 - 7})
     table = lmkin.similarity(moments, measures="rbfcka", neurons="raw", intervals=False).matrix()
     assert np.allclose(table.values, 1)
+
+
+def test_last_bits_of_activations_do_not_draw_other_rows() -> None:
+    """Another CPU or number of threads moves them; values around 0 (constant neurons) even change sign."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(500, 40)).astype(np.float32)
+    X[:, 0] = np.arange(500)
+    X[:, 3] = 1e-12
+    moved = X * (1 + 1e-6 * random.normal(size=X.shape).astype(np.float32))
+    moved[:, 0] = X[:, 0]
+    moved[::2, 3] *= -1
+    drawn = [kept(Moments(sample_rows=50, seed=0).update({"a": rows})) for rows in (X, moved)]
+    assert drawn[0].tolist() == drawn[1].tolist()
+    X[0, 10:] *= -1
+    assert kept(Moments(sample_rows=50, seed=0).update({"a": X})).tolist() != drawn[0].tolist()
