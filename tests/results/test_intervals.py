@@ -179,16 +179,27 @@ def test_a_table_carries_its_errors() -> None:
     assert table.attrs["d"] == [6, 8]
 
 
-def test_parts_with_hardly_any_sampled_row() -> None:
+@pytest.mark.parametrize("route", ["panels", "joint"])
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_with_hardly_any_sampled_row(route: str, seed: int) -> None:
     """RBF-CKA sees a sample of the rows; a part that is not in it must not break, or bend, the others' errors."""
-    A, B = correlated(np.random.default_rng(4), 4000, 3, 4)
-    parts = np.repeat([0, 1, 2, 3], [1300, 1300, 1399, 1])
-    result = lmkin.similarity(
-        {"x": A, "y": B}, measures=["rbfcka", "ckasim"], neurons="raw", parts=parts
-    )
+    A, B = correlated(np.random.default_rng(4), 600, 3, 4)
+    parts = np.repeat([3, 1, 2, 0], [200, 200, 199, 1])
+    options = {"neurons": "raw", "parts": parts, "route": route, "seed": seed, "sample_rows": 150}
+    result = lmkin.similarity({"x": A, "y": B}, measures=["rbfcka", "ckasim"], **options)
     assert np.isfinite(result.rbfcka_se.values).all()
     assert result.rbfcka_se.values[0, 0, 1, 0] > 0
     assert result.ckasim_without.sizes["part"] == 4
+    value, without = result.rbfcka.values[0, 0, 1, 0], result.rbfcka_without.values[:, 0, 0, 1, 0]
+    sizes = result.rbfcka.attrs["part_sizes"]
+    assert len(sizes) == 4
+    assert sum(sizes) == 150
+    assert (without[np.array(sizes) == 0] == value).all()
+    there = [k for k, size in enumerate(sizes) if size]
+    expected = busing(value, [float(without[k]) for k in there], [sizes[k] for k in there])
+    assert result.rbfcka_se.values[0, 0, 1, 0] == pytest.approx(expected)
+    # The same order of parts as for what sees all rows: as they come.
+    assert np.argsort(sizes).tolist()[0] == 3
 
 
 def test_errors_of_a_sample_follow_the_parts_of_the_sample() -> None:

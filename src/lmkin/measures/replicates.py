@@ -118,10 +118,15 @@ class PanelReplicates(MomentReplicates):
 
 
 class RowReplicates(Replicates):
-    """From the rows themselves."""
+    """From the rows themselves; ``parts`` says how many parts there are, where some of them have no row here."""
 
     def __init__(
-        self, rows: Sequence[tuple[str, Any]], part: NDArray[np.int64], *, keep_parts: bool
+        self,
+        rows: Sequence[tuple[str, Any]],
+        part: NDArray[np.int64],
+        *,
+        keep_parts: bool,
+        parts: int = 0,
     ):
         if len({array_api_compat.array_namespace(a) for _, a in rows}) > 1:
             rows = [(name, to_numpy(a)) for name, a in rows]
@@ -131,7 +136,10 @@ class RowReplicates(Replicates):
         self.n = len(part)
         numbers, counts = np.unique(part, return_counts=True)
         sizes = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
-        self.part_sizes = sizes if keep_parts and len(sizes) > 1 else {}
+        every = range(parts) if parts else sizes
+        self.part_sizes = (
+            {k: sizes.get(k, 0) for k in every} if keep_parts and len(sizes) > 1 else {}
+        )
 
     def _sides(self, without: Hashable | None, only: Hashable | None) -> list[RowSide]:
         keep = np.ones(self.n, bool)
@@ -169,7 +177,8 @@ def sampled(moments: Moments | PanelMoments, most: int = SAMPLED) -> RowReplicat
         )
         for group, columns in zip(moments.groups, moments.layout.slices, strict=True)
     ]
-    return RowReplicates(layers, part, keep_parts=len(moments.part_sizes) > 1)
+    parts = len(moments.part_sizes)
+    return RowReplicates(layers, part, keep_parts=parts > 1, parts=parts)
 
 
 def require_life(

@@ -88,6 +88,7 @@ class ResidentRows:
         spreads = [Spread(w) for w in self.layout.widths]
         shift: list[Array] = []
         free = {s.name: s.start for s in self.slots}
+        numbers = {s.name: k for k, s in enumerate(self.slots)} if self.keep_parts else {}
         row = 0
 
         def take(piece: tuple[int, Array, Array]) -> None:
@@ -106,7 +107,7 @@ class ResidentRows:
                 Z = self.rows[place : place + stop - start]
                 pairs = zip(arrays, self.layout.slices, strict=True)
                 run(take, [(i, a[start:stop], Z[:, c]) for i, (a, c) in enumerate(pairs)])
-                sample.offer(Z, part)
+                sample.offer(Z, numbers.get(part, 0))
             row += len(arrays[0])
         with np.errstate(invalid="ignore", over="ignore"):
             means_and_spreads = [s.result() for s in spreads]

@@ -34,9 +34,11 @@ def jackknife(
               \mathrm{se}^2 = \frac{1}{g} \sum_j \frac{(\tilde\theta_j - \bar\theta)^2}{h_j - 1}
 
     which for g equal parts is :math:`\frac{g-1}{g} \sum_j (\theta_{-j} - \mathrm{mean}_j \theta_{-j})^2`. The
-    interval is value ± t · se, with Student's t of g − 1 degrees of freedom.
+    interval is value ± t · se, with Student's t of g − 1 degrees of freedom. A part of no rows (of a sample) counts for
+    nothing.
     """
     m = np.asarray(sizes, np.float64)
+    m, without = m[m > 0], without[m > 0]
     g, n = len(m), m.sum()
     if g < 2:
         raise LmkinError(f"A jackknife needs two parts at least; there are {g}.")
