@@ -31,7 +31,7 @@ def checked_charts(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
     def checked(chart: Any) -> Any:
         found.append(chart)
-        return style.styled(chart).to_dict(validate=True)
+        return style.styled(chart.to_dict(validate=True))
 
     monkeypatch.setattr(pictures, "debug_mode", lambda _: nullcontext())
     for module in (pictures, html_file):

@@ -25,8 +25,7 @@ def unchecked() -> Iterator[None]:
 def specification(chart: Any) -> dict[str, Any]:
     """A chart with our look, as Vega-Lite."""
     with unchecked():
-        spec: dict[str, Any] = styled(chart).to_dict(validate=False)
-    return spec
+        return styled(chart.to_dict(validate=False))
 
 
 def save_picture(chart: Any, path: Path, *, scale: float = 2.0) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 import altair as alt
 import numpy as np
@@ -44,39 +44,40 @@ _WORST = -0.25
 """An interval that reaches below this does not stretch the axis; its numbers are in the table."""
 
 
-def styled(chart: Any) -> Any:
-    """The look that all our charts share."""
-    fills = getattr(chart, "width", None) == "container"
-    fits: Literal["fit-x", "pad"] = "fit-x" if fills else "pad"
-    # Every step copies what the chart holds: its data are put aside until the end.
-    data, chart = chart.data, chart.copy(deep=False)
-    chart.data = alt.Undefined
-    chart = chart.properties(autosize=alt.AutoSizeParams(type=fits, contains="padding"))
-    chart = (
-        chart.configure(font=_FONT)
-        .configure_axis(
-            domain=False,
-            ticks=False,
-            titleFontWeight="normal",
-            titlePadding=8,
-            titleFontSize=12,
-            labelFontSize=12,
-            labelColor=INK,
-            titleColor=SOFT,
-        )
-        .configure_legend(labelFontSize=12, labelColor=INK, titleColor=SOFT)
-        .configure_title(
-            anchor="start",
-            fontSize=14,
-            fontWeight=600,
-            color=INK,
-            subtitleColor=SOFT,
-            subtitleFontSize=12,
-        )
-        .configure_view(stroke=None)
-    )
-    chart.data = data
-    return chart
+_LOOK: dict[str, dict[str, Any]] = {
+    "axis": {
+        "domain": False,
+        "ticks": False,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "titleFontSize": 12,
+        "labelFontSize": 12,
+        "labelColor": INK,
+        "titleColor": SOFT,
+    },
+    "legend": {"labelFontSize": 12, "labelColor": INK, "titleColor": SOFT},
+    "title": {
+        "anchor": "start",
+        "fontSize": 14,
+        "fontWeight": 600,
+        "color": INK,
+        "subtitleColor": SOFT,
+        "subtitleFontSize": 12,
+    },
+    "view": {"stroke": None},
+}
+
+
+def styled(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """A chart as Vega-Lite, with the look that all our charts share.
+
+    It is put on at the end: every setting of an Altair chart copies all of the chart.
+    """
+    config: dict[str, Any] = {"font": _FONT, **spec.get("config", {})}
+    for part, look in _LOOK.items():
+        config[part] = {**config.get(part, {}), **look}
+    fits = "fit-x" if spec.get("width") == "container" else "pad"
+    return {**spec, "autosize": {"type": fits, "contains": "padding"}, "config": config}
 
 
 def layered(
@@ -92,10 +93,10 @@ def layered(
         else alt.param(name, value=value)
         for name, value in params.items()
     ]
-    chart = alt.layer(*layers)
-    chart = (chart.add_params(*made) if made else chart).properties(**properties)
-    chart.data = alt.InlineData(values=list(rows))  # last: every step before copies what it has
-    return cast(alt.LayerChart, chart)
+    first, *others = layers
+    first = first.add_params(*made) if made else first  # of one layer: of all of them it would copy all
+    data = alt.InlineData(values=list(rows))
+    return cast(alt.LayerChart, alt.layer(first, *others, data=data, **properties))
 
 
 # -- titles -----------------------------------------------------------------------------------------
