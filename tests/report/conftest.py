@@ -55,26 +55,41 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+@pytest.fixture(scope="session")
+def windows(browser) -> list[Any]:
+    """Windows that no test looks at; to open another takes longer than to draw a report in it."""
+    return []
+
+
 @pytest.fixture
-def visit(browser) -> Iterator[Callable[..., Any]]:
+def visit(browser, windows) -> Iterator[Callable[..., Any]]:
     """Open a file; in the end nothing was said on the console, and nothing asked of the network."""
     said: list[str] = []
     asked: list[str] = []
+    listeners = {
+        "console": lambda message: said.append(f"{message.type}: {message.text}"),
+        "pageerror": lambda error: said.append(f"error: {error}"),
+        "dialog": lambda dialog: (said.append("dialog"), dialog.dismiss()),
+        "request": lambda request: asked.append(request.url),
+    }
     pages = []
 
     def visit(path: Path, *, width: int = 1280) -> Any:
-        page = browser.new_page(viewport={"width": width, "height": 900})
+        page = windows.pop() if windows else browser.new_page()
         pages.append(page)
-        page.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: said.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (said.append("dialog"), dialog.dismiss()))
-        page.on("request", lambda request: asked.append(request.url))
+        page.set_viewport_size({"width": width, "height": 900})
+        for event, listener in listeners.items():
+            page.on(event, listener)
         page.goto(path.as_uri())
         page.wait_for_selector("html[data-ready]", state="attached", timeout=30_000)
         return page
 
     yield visit
     for page in pages:
-        page.close()
+        for event, listener in listeners.items():
+            page.remove_listener(event, listener)
+        page.mouse.move(0, 0)
+        page.goto("about:blank")
+        windows.append(page)
     assert not said
     assert all(url.startswith(("file:", "data:", "blob:")) for url in asked), asked
