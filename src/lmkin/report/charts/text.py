@@ -40,6 +40,8 @@ def literal(data: Any) -> str:
 
 def letters_of(text: str) -> int:
     """How wide a text is, in letters: Chinese, Japanese and Korean ones are twice as wide, accents have no width."""
+    if text.isascii():
+        return len(text)
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
