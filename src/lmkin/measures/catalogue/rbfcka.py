@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ...core import MeasureError
 from ..from_rows import RowPair, RowSide
 from ..options import check_value
@@ -55,8 +57,14 @@ def _kernel(side: RowSide, bandwidth: float, estimator: str, standardized: bool)
     distances = squares[:, None] + squares[None, :] - 2 * xp.matmul(X, X.T)
     distances = xp.where(distances > 0, distances, xp.zeros_like(distances))
     diagonal = xp.eye(n, dtype=xp.float64, device=X.device) > 0
-    others = xp.sort(distances[~diagonal])
+    others = distances[~diagonal]
     middle = others.shape[0] // 2
+    # The standard of arrays knows no partition, which takes a fraction of the time.
+    others = (
+        np.partition(others, [middle - 1, middle])
+        if isinstance(others, np.ndarray)
+        else xp.sort(others)
+    )
     median = (float(others[middle - 1]) ** 0.5 + float(others[middle]) ** 0.5) / 2
     if not median > 0:
         raise MeasureError(
