@@ -16,14 +16,18 @@ TABLES = ["zhang2022/table2", "zhang2022/table3"]
 
 
 def test_names_are_those_of_the_files() -> None:
-    assert published_names() == TABLES
+    assert [name for name in published_names() if name.startswith("zhang2022/")] == TABLES
 
 
-@pytest.mark.parametrize(
-    "name", [*range(4), "2", None, "zhang2022", "zhang2022/table4", [2], {2}, "/etc/x"]
-)
-def test_an_unknown_name_lists_all(name: Any) -> None:
+@pytest.mark.parametrize("name", ["zhang2022", "zhang2022/table4"])
+def test_an_unknown_table_lists_those_of_the_work(name: str) -> None:
     with pytest.raises(lmkin.LmkinError, match="zhang2022/table2, zhang2022/table3"):
+        lmkin.published(name)
+
+
+@pytest.mark.parametrize("name", [*range(4), "2", None, [2], {2}, "/etc/x"])
+def test_an_unknown_work_lists_all_works(name: Any) -> None:
+    with pytest.raises(lmkin.LmkinError, match=r"dalvi2020, .*zhang2022\. .*published_names"):
         lmkin.published(name)
 
 
