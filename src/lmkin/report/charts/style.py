@@ -94,7 +94,9 @@ def layered(
         for name, value in params.items()
     ]
     first, *others = layers
-    first = first.add_params(*made) if made else first  # of one layer: of all of them it would copy all
+    first = (
+        first.add_params(*made) if made else first
+    )  # of one layer: of all of them it would copy all
     data = alt.InlineData(values=list(rows))
     return cast(alt.LayerChart, alt.layer(first, *others, data=data, **properties))
 
