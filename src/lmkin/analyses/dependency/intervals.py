@@ -131,7 +131,7 @@ def together(
     value: FloatArray, pieces: list[tuple[FloatArray, int]], level: float
 ) -> Interval | None:
     """One interval for two sources of chance, the rows fitted on and the rows scored (Welch-Satterthwaite)."""
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     if not pieces:
         return None
@@ -139,5 +139,5 @@ def together(
     below = np.sum([se**4 / (parts - 1) for se, parts in pieces], axis=0)
     freedom = np.where(below > 0, variance**2 / np.where(below > 0, below, 1), 1.0)
     se = np.sqrt(variance)
-    width = t.ppf(0.5 + level / 2, np.maximum(freedom, 1.0)) * se
+    width = stdtrit(np.maximum(freedom, 1.0), 0.5 + level / 2) * se
     return Interval(se, value - width, value + width)
