@@ -31,6 +31,7 @@ _HOME = {
     "Moments": "moments",
     "MomentsError": "core",
     "NeuronMask": "analyses.redundancy",
+    "Probe": "estimators",
     "Redundancy": "analyses.redundancy",
     "Result": "results",
     "Sentence": "corpus",
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
         MomentsError,
     )
     from .corpus import Corpus, Sentence, read_corpus
+    from .estimators import Probe
     from .measures import check_measure, linear_cka, measure, measure_function, permutation_baseline
     from .models import LanguageModel, load_model
     from .moments import Moments, compute_moments

@@ -37,7 +37,12 @@ from .files.safe_files import member, open_file, read_file, require_file
 from .files.spreadsheets import cell, write_csv
 from .files.tensors import load_tensors, save_tensors, tensors_kind
 from .folds import PARTS, IntArray, blocks_at, blocks_of_owners, check_parts, parts_of_rows, runs
-from .interruption import end_interrupted, interrupted, watched_interrupts
+from .interruption import (
+    end_interrupted,
+    interrupted,
+    stop_if_interrupted,
+    watched_interrupts,
+)
 from .jit import compiled, machine_code
 from .layer_ids import (
     PANEL,
@@ -183,6 +188,7 @@ __all__ = [
     "runs",
     "save_tensors",
     "slugs",
+    "stop_if_interrupted",
     "tensors_kind",
     "to_json",
     "to_mapping",

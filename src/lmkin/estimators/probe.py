@@ -1,0 +1,305 @@
+"""`Probe`: a penalized linear model by scikit-learn's conventions, with exact zeros and a certificate."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from ..activations import LayerView
+from ..core import LmkinError
+from .design import Design, matrix_of
+from .losses import CrossEntropy, HalfSquaredError, Loss
+from .path import LEAST, STEPS, fit_path, penalties_of_path
+from .penalties import PenaltyName, make_penalty
+from .selection import PathStep, best_of_path, held_out_rows, scores_of
+from .solver import Fit, empty_fit
+
+Array = NDArray[Any]
+Task = Literal["classification", "regression"]
+_WARM = 6
+"""Steps from the largest penalty to one that was given."""
+
+
+def _classifies(probe: Probe) -> bool:
+    """Whether a probe has probabilities."""
+    return bool(probe.task == "classification")
+
+
+class Probe(BaseEstimator):  # type: ignore[misc]
+    r"""Multinomial logistic regression, or linear regression, with an elastic net of exact zeros.
+
+    .. math:: \min_{W, b} \; \mathrm{loss}(ZW + b) + \lambda_1 \Omega(W) + \lambda_2 \|W\|^2
+
+    with Z the (standardized) columns of X, the mean cross-entropy or half the mean squared error as loss, and
+    :math:`\Omega(W) = \sum |w_{jc}|` (``penalty="elementwise"``) or :math:`\sum_j \|w_j\|_2` (``"row"``: a neuron is in
+    or out for all classes together). The intercepts b are free.
+
+    Parameters
+    ----------
+    task
+        ``classification`` or ``regression``.
+    penalty
+        ``elementwise`` or ``row``.
+    l1, l2
+        λ₁ and λ₂. ``l1=None``: λ₁ is chosen on held-out rows along a path. ``l2=None``: as λ₁.
+    standardize
+        Divide every column by its standard deviation; weights are given for the columns as they are.
+    dev_share
+        Share of the rows that choose λ₁, where `fit` is given none; the fit is then made again on all rows.
+    steps, least
+        Of the path: how many penalties, and the smallest of them in units of the one at which all weights are 0.
+    tolerance, iterations
+        Largest violation of the KKT conditions, in units of λ₁ (or of a hundredth of the largest λ₁, where λ₁ is
+        smaller), and iterations after which a fit stops all the same.
+    seed
+        For the rows that choose.
+
+    Attributes
+    ----------
+    coef_, intercept_
+        Outputs × columns, and outputs, for X as it is.
+    classes_
+        The labels, in the order of the outputs (classification).
+    l1_, l2_
+        The penalties.
+    path_
+        The steps of the path (`PathStep`), where λ₁ was chosen.
+    objective_, residual_, n_iter_
+        The minimum, the largest violation of the KKT conditions in the same unit, and iterations.
+
+    References
+    ----------
+    Zou & Hastie 2005; Simon, Friedman & Hastie 2013 (rows); Dalvi et al. 2019 (probes with an elastic net).
+
+    Examples
+    --------
+    >>> import numpy as np, lmkin
+    >>> X = np.random.default_rng(0).normal(size=(400, 50))
+    >>> y = np.where(X[:, 3] + X[:, 17] > 0, "yes", "no")
+    >>> probe = lmkin.Probe(penalty="row", l1=0.1).fit(X, y)
+    >>> probe.neurons_.tolist(), probe.predict(X[:3]).tolist()
+    ([3, 17], ['no', 'yes', 'no'])
+    """
+
+    def __init__(
+        self,
+        task: Task = "classification",
+        *,
+        penalty: PenaltyName = "elementwise",
+        l1: float | None = None,
+        l2: float | None = None,
+        standardize: bool = True,
+        dev_share: float = 0.1,
+        steps: int = STEPS,
+        least: float = LEAST,
+        tolerance: float = 0.01,
+        iterations: int = 2000,
+        seed: int = 0,
+    ):
+        self.task = task
+        self.penalty = penalty
+        self.l1 = l1
+        self.l2 = l2
+        self.standardize = standardize
+        self.dev_share = dev_share
+        self.steps = steps
+        self.least = least
+        self.tolerance = tolerance
+        self.iterations = iterations
+        self.seed = seed
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, RegressorTags
+
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if self.task == "regression":
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+            tags.target_tags.multi_output = True
+        else:
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+    # -- fitting ------------------------------------------------------------------------------------
+
+    def fit(
+        self, X: Any, y: Any, *, dev: tuple[Any, Any] | None = None, groups: Any = None
+    ) -> Self:
+        """Fit the weights.
+
+        ``dev``: rows and labels that choose λ₁; the fit is then of X alone. ``groups``: what each row of X belongs to,
+        such as its sentence, so that no group is on both sides where rows of X are held out.
+        """
+        if self.task not in ("classification", "regression"):
+            raise LmkinError(f"task is 'classification' or 'regression'; got {self.task!r}.")
+        make_penalty(self.penalty, self.l1 or 0.0, self.l2 or 0.0)
+        X, y = self._checked(X, y)
+        target = self._learn_target(y)
+        design = Design(X, standardize=self.standardize)
+        if self.l1 is not None:
+            self.path_: list[PathStep] = []
+            fit = self._at(design, target, float(self.l1))
+        elif dev is not None:
+            fit = self._chosen(design, target, matrix_of(dev[0]), self._known_target(dev[1]))
+        else:
+            rows, held = held_out_rows(len(target), self.dev_share, groups, self.seed)
+            part = Design(_some(X, rows), standardize=self.standardize)
+            choice = self._chosen(part, target[rows], _some(X, held), target[held])
+            fit = self._at(design, target, choice.l1)
+        return self._keep(design, fit)
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
+        """X and y as scikit-learn checks them; a matrix that is not in memory stays where it is."""
+        X, y = matrix_of(X), y if y is None else np.asarray(y)
+        if _on_disk(X):
+            self.n_features_in_ = int(X.shape[1])
+            y = check_array(y, ensure_2d=False, dtype=None)
+            if len(y) != X.shape[0]:
+                raise LmkinError(
+                    f"X has {X.shape[0]} rows, and y has {len(y)}: one label a row is needed."
+                )
+            return X, y
+        return validate_data(  # type: ignore[no-any-return]
+            self, X, y, dtype=(np.float64, np.float32), multi_output=self.task == "regression",
+            y_numeric=self.task == "regression", ensure_min_samples=2,
+        )  # fmt: skip
+
+    def _learn_target(self, y: Array) -> Array:
+        """Numbers of classes, fixed here, or scores, rows × outputs."""
+        if self.task == "regression":
+            self._flat = y.ndim == 1
+            return np.asarray(y.reshape(len(y), -1), np.float64)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.classes_, target = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"There is one class only, '{self.classes_[0]}': a classifier needs labels of 2 classes at least."
+            )
+        return np.asarray(target.reshape(-1), np.int64)
+
+    def _known_target(self, y: Any) -> Array:
+        """The same of other rows; a label that was not fitted is −1."""
+        y = np.asarray(y)
+        if self.task == "regression":
+            return np.asarray(y.reshape(len(y), -1), np.float64)
+        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        return np.where(self.classes_[place] == y, place, -1).astype(np.int64)
+
+    def _loss(self, target: Array) -> Loss:
+        if self.task == "regression":
+            return HalfSquaredError(target)
+        return CrossEntropy(target, len(self.classes_))
+
+    def _at(self, design: Design, target: Array, l1: float) -> Fit:
+        """The fit at one penalty, by way of larger ones."""
+        loss = self._loss(target)
+        largest = empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0)).largest
+        way = [l1]
+        if 0 < l1 < largest / 4:
+            way = penalties_of_path(largest, _WARM, l1 / largest)[1:].tolist()
+        elif l1 == 0 and largest > 0:
+            way = [*penalties_of_path(largest, _WARM, 1e-4)[1:].tolist(), 0.0]
+        way[-1] = l1
+        return list(self._path(design, loss, l1=way))[-1]
+
+    def _path(self, design: Design, loss: Loss, **options: Any) -> Iterator[Fit]:
+        return fit_path(
+            design, loss, penalty=self.penalty, l2=self.l2, tolerance=self.tolerance,
+            iterations=self.iterations, **options,
+        )  # fmt: skip
+
+    def _chosen(self, design: Design, target: Array, X: Any, true: Array) -> Fit:
+        """The fit along a path that has the least loss on other rows."""
+        known = np.ones(len(true), bool) if true.ndim > 1 else true >= 0
+        if not known.any():
+            raise LmkinError(
+                "No label of the rows that choose the penalty occurs in the rows that are fitted."
+            )
+        fits = self._path(design, self._loss(target), steps=self.steps, least=self.least)
+        best, self.path_ = best_of_path(
+            fits, design, X, self._loss(true[known]), known, lambda scores: self._rate(scores, true)
+        )
+        return best
+
+    def _rate(self, scores: Array, true: Array) -> float:
+        """Accuracy (a label that was not fitted is wrong), or R²."""
+        if self.task == "regression":
+            return float(r2_score(true, scores)) if len(true) > 1 else float("nan")
+        return float((scores.argmax(1) == true).mean())
+
+    def _keep(self, design: Design, fit: Fit) -> Self:
+        V, b = design.unscaled(fit.W, fit.b)
+        self.coef_, self.intercept_ = V.T.copy(), b
+        self.l1_, self.l2_ = fit.l1, fit.l2
+        self.objective_, self.residual_, self.n_iter_ = fit.objective, fit.relative, fit.iterations
+        self.neurons_ = fit.neurons
+        if self.task == "regression" and self._flat:
+            self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
+        if fit.relative > self.tolerance:
+            warnings.warn(
+                f"The fit stopped after {fit.iterations} iterations with a KKT residual of {fit.relative:.1e} (asked "
+                f"for: {self.tolerance:.0e}). Give more iterations, or a larger l1.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        return self
+
+    # -- predicting ---------------------------------------------------------------------------------
+
+    def _scores(self, X: Any) -> Array:
+        check_is_fitted(self)
+        X = matrix_of(X)
+        if not _on_disk(X):
+            X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return scores_of(X, np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_))
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Scores of the classes, rows × classes; of two classes, by how much the second is ahead."""
+        scores = self._scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities."""
+        scores = self._scores(X)
+        top = scores - scores.max(1, keepdims=True)
+        return np.asarray(top - np.log(np.exp(top).sum(1, keepdims=True)))
+
+    @available_if(_classifies)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities, rows × classes."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict(self, X: Any) -> Array:
+        """Labels, or scores."""
+        scores = self._scores(X)
+        if self.task == "classification":
+            return np.asarray(self.classes_[scores.argmax(1)])
+        return scores[:, 0] if self._flat else scores
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or R²."""
+        rate = accuracy_score if self.task == "classification" else r2_score
+        return float(rate(y, self.predict(X), sample_weight=sample_weight))
+
+
+def _on_disk(X: Any) -> bool:
+    """Whether a matrix gives its rows in blocks, and need not fit into memory; such as `lmkin.Activations.layer`."""
+    return isinstance(X, LayerView)
+
+
+def _some(X: Any, rows: Array) -> Any:
+    """Some rows; of a matrix on disk they stay there."""
+    return X.select(rows) if _on_disk(X) else X[rows]
