@@ -12,7 +12,8 @@ import lmkin
 
 SOURCE = Path(lmkin.__file__).parent
 ROOMS = (
-    "core", "interchange", "corpus", "models", "activations", "rows", "moments", "measures", "estimators", "results", "analysis",
+    "core", "interchange", "corpus", "models", "activations", "rows", "moments", "measures", "estimators",
+    "results", "analysis",
     "analyses.similarity", "analyses.attention", "analyses.dependency", "analyses.redundancy", "report", "cli",
 )  # fmt: skip
 """In the order of dependency."""
