@@ -146,6 +146,30 @@ def test_options_that_cannot_be_meant(options: dict[str, Any], words_of_error: s
         Probe(**options).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("dev", "words_of_error"),
+    [
+        (lambda X, y: (np.where(X > 5, np.nan, X), y), "contains NaN"),
+        (lambda X, y: (X[:, :3], y), "3 features, but Probe is expecting 40"),
+        (lambda X, y: (X, y[:9]), "60 rows, and 9 labels"),
+        (lambda X, y: X, "a pair of rows and labels"),
+    ],
+)
+def test_rows_that_cannot_choose_are_refused(dev: Any, words_of_error: str) -> None:
+    X, y = words(60)
+    with pytest.raises((lmkin.LmkinError, ValueError), match=words_of_error):
+        Probe().fit(X, y, dev=dev(X, y))
+    assert Probe(l1=0.1).fit(X, y).predict(X).shape == (60,)
+    Probe(steps=3, least=0.1).fit(X, y, dev=(X.tolist(), y.tolist()))
+
+
+def test_another_layer_on_disk_is_refused(tmp_path, tiny, sample) -> None:
+    acts = lmkin.extract(tiny, sample[:20], tmp_path / "tiny.acts", progress=False)
+    probe = Probe(l1=0.1).fit(*words(60))
+    with pytest.raises(lmkin.LmkinError, match="Is it another layer"):
+        probe.predict(acts.layer(1))
+
+
 def test_one_class_is_refused() -> None:
     X, y = words(60)
     with pytest.raises(ValueError, match="one class only, 'NOUN'"):

@@ -150,7 +150,7 @@ class Probe(BaseEstimator):  # type: ignore[misc]
             self.path_: list[PathStep] = []
             fit = self._at(design, target, float(self.l1))
         elif dev is not None:
-            fit = self._chosen(design, target, matrix_of(dev[0]), self._known_target(dev[1]))
+            fit = self._chosen(design, target, *self._checked_dev(dev))
         else:
             rows, held = held_out_rows(len(target), self.dev_share, groups, self.seed)
             part = Design(_some(X, rows), standardize=self.standardize)
@@ -173,6 +173,31 @@ class Probe(BaseEstimator):  # type: ignore[misc]
             self, X, y, dtype=(np.float64, np.float32), multi_output=self.task == "regression",
             y_numeric=self.task == "regression", ensure_min_samples=2,
         )  # fmt: skip
+
+    def _checked_dev(self, dev: tuple[Any, Any]) -> tuple[Any, Array]:
+        """Rows and targets that choose the penalty. Raise if they cannot be of this fit."""
+        if not isinstance(dev, tuple | list) or len(dev) != 2:
+            raise LmkinError(
+                "dev is a pair of rows and labels that choose the penalty: dev=(X, y)."
+            )
+        X = self._same_columns(dev[0])
+        y = check_array(np.asarray(dev[1]), ensure_2d=False, dtype=None)
+        if len(y) != X.shape[0]:
+            raise LmkinError(
+                f"dev has {X.shape[0]} rows, and {len(y)} labels: one label a row is needed."
+            )
+        return X, self._known_target(y)
+
+    def _same_columns(self, X: Any) -> Any:
+        """Rows with the columns that were fitted, checked; a matrix on disk stays there."""
+        X = matrix_of(X)
+        if not _on_disk(X):
+            return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        if X.shape[1] != self.n_features_in_:
+            raise LmkinError(
+                f"X has {X.shape[1]} columns; the probe was fitted on {self.n_features_in_}. Is it another layer?"
+            )
+        return X
 
     def _learn_target(self, y: Array) -> Array:
         """Numbers of classes, fixed here, or scores, rows × outputs."""
@@ -259,10 +284,9 @@ class Probe(BaseEstimator):  # type: ignore[misc]
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)
-        X = matrix_of(X)
-        if not _on_disk(X):
-            X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        return scores_of(X, np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_))
+        return scores_of(
+            self._same_columns(X), np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)
+        )
 
     @available_if(_classifies)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
