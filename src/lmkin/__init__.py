@@ -32,6 +32,7 @@ _HOME = {
     "MomentsError": "core",
     "NeuronMask": "analyses.redundancy",
     "Probe": "estimators",
+    "Probes": "analyses.probing",
     "Redundancy": "analyses.redundancy",
     "Result": "results",
     "Sentence": "corpus",
@@ -55,6 +56,7 @@ _HOME = {
     "measure_function": "measures",
     "open_activations": "activations",
     "permutation_baseline": "measures",
+    "probe": "analyses.probing",
     "published": "results",
     "ranked_layers": "analyses.redundancy",
     "read_corpus": "corpus",
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
         sentence_attention,
     )
     from .analyses.dependency import Dependency, cut_sequences, decompose
+    from .analyses.probing import Probes, probe
     from .analyses.redundancy import (
         Clustering,
         NeuronMask,

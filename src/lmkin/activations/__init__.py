@@ -5,6 +5,7 @@ from .common_units import common_units, require_same_units, shared_units
 from .export import export_activations
 from .extraction import SHARD_BYTES, Run, default_batch_tokens, extract, read_units
 from .extraction_plan import plan_extraction
+from .joined_layers import JoinedLayers
 from .manifest import make_manifest, unknown_in
 from .store import finished_key, open_activations, read_manifest, store_size
 from .views import LayerView
@@ -12,6 +13,7 @@ from .views import LayerView
 __all__ = [
     "SHARD_BYTES",
     "Activations",
+    "JoinedLayers",
     "LayerView",
     "Run",
     "common_units",

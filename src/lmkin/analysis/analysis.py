@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -41,6 +42,8 @@ class Analysis(ABC, Generic[Options]):
     """Fields of `Reading` that mean nothing here."""
     stored: ClassVar[bool] = True
     """Whether stored activations will do, without a corpus."""
+    splits: ClassVar[bool] = False
+    """Whether a corpus may be several, by split: train, dev and test."""
     attention: ClassVar[bool] = False
     """Whether models are loaded so that they show their attention."""
 
@@ -56,6 +59,10 @@ class Analysis(ABC, Generic[Options]):
         """Raise if anything about a run cannot be meant; only the corpus is read for it, no model is loaded."""
         running.check()
         self.check(options)
+        if isinstance(source.corpus, Mapping) and not self.splits:
+            raise LmkinError(
+                f"{self.function} reads one corpus; got several, by split ({', '.join(map(str, source.corpus))})."
+            )
         self.check_source(source, options)
         if source.corpus is not None:
             source.sentences  # noqa: B018 (read, and kept)

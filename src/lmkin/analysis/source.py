@@ -9,16 +9,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ..activations import Activations
+from ..activations import Activations, open_activations
 from ..core import (
     SPLITS,
     LmkinError,
     check_choices,
     choose_layers,
+    did_you_mean,
     fingerprint,
     key_of,
     option,
     option_fields,
+    quoted,
 )
 from ..corpus import Corpus, read_corpus
 from ..models import LanguageModel, Loading, Reading, load_model
@@ -26,6 +28,8 @@ from ..moments import Moments
 from ..rows import RowSource, row_source
 
 _log = logging.getLogger("lmkin")
+ROLES = ("dev", "test")
+"""What a corpus may be for, beside train."""
 CORPUS = "Corpus"
 MODEL = "Model"
 _MANY = 10_000
@@ -34,7 +38,10 @@ _MANY = 10_000
 
 @dataclass(frozen=True)
 class Source:
-    """Models, activations, arrays or moments, the corpus that models read, and how they read it."""
+    """Models, activations, arrays or moments, the corpus that models read, and how they read it.
+
+    ``corpus`` may be several, by split: ``{"train": …, "dev": …, "test": …}``; models read them one after the other.
+    """
 
     given: Any
     """Names, loaded models, stores, a dict of arrays, `Moments`, or a source of rows; one, a list, or by split."""
@@ -91,10 +98,24 @@ class Source:
 
     @cached_property
     def sentences(self) -> Corpus:
-        """The corpus, read; of it the first so many sentences."""
+        """The corpus, read; of it the first so many sentences. Several are one, in the order of the splits."""
         if self.corpus is None:
             raise LmkinError("Give a corpus for the models to read (corpus=…).")
-        corpus = self.corpus
+        by_split = self.corpora
+        if by_split is None:
+            return self._read(self.corpus)
+        names = " + ".join(dict.fromkeys(c.name for c in by_split.values()))
+        return Corpus((s for c in by_split.values() for s in c), name=names)
+
+    @cached_property
+    def corpora(self) -> dict[str, Corpus] | None:
+        """The corpus of each split, read; None where there is one corpus for all."""
+        if not isinstance(self.corpus, Mapping):
+            return None
+        given = {name: corpus for name, corpus in self.corpus.items() if corpus is not None}
+        return {name: self._read(given[name]) for name in checked_splits(given)}
+
+    def _read(self, corpus: Any) -> Corpus:
         if isinstance(corpus, str | Path):
             corpus = read_corpus(corpus, self.format, **self.format_options)
         if not isinstance(corpus, Corpus):
@@ -132,7 +153,10 @@ class Source:
     @cached_property
     def files_by_split(self) -> dict[str, Path] | None:
         """Files of moments that were given as ``train=FILE``, ``test=FILE``; None where something else is meant."""
-        if isinstance(self.given, Mapping | Moments | RowSource):
+        if (
+            isinstance(self.given, Mapping | Moments | RowSource)
+            or self.stores_by_split is not None
+        ):
             return None
         pairs = [str(s).partition("=") for s in self.specs]
         named = [(name, Path(path)) for name, sign, path in pairs if sign and name in SPLITS]
@@ -151,6 +175,27 @@ class Source:
                     f"without train= and test=."
                 )
         return {name: files[name] for name in SPLITS if name in files}
+
+    @cached_property
+    def stores_by_split(self) -> dict[str, Activations] | None:
+        """Activations of one model by split: a dict, or ``train=FOLDER test=FOLDER``; None for anything else."""
+        if self.corpus is not None or isinstance(self.given, Moments | RowSource):
+            return None
+        if isinstance(self.given, Mapping):
+            stores = dict(self.given)
+            if not set(stores) & {"train", *ROLES} or not all(map(_is_store, stores.values())):
+                return None
+        else:
+            pairs = [str(s).partition("=") for s in self.specs if not isinstance(s, Activations)]
+            stores = {name: path for name, sign, path in pairs if sign and _is_store(path)}
+            if not stores or len(stores) < len(self.specs):
+                return None
+        return {
+            name: open_activations(stores[name])
+            if isinstance(stores[name], str | Path)
+            else stores[name]
+            for name in checked_splits(stores)
+        }
 
     @cached_property
     def moments_by_split(self) -> dict[str, Moments] | None:
@@ -180,10 +225,17 @@ class Source:
     def identity(self) -> dict[str, Any]:
         """Plain data: everything that the rows depend on; models are loaded for it."""
         if self.corpus is not None:
+            splits = {name: len(c) for name, c in (self.corpora or {}).items()}
             return {
                 "models": [m.identity() for m in self.models],
                 "corpus": self.sentences.hash,
                 "reading": key_of(self.reading),
+                **({"splits": splits} if splits else {}),
+            }
+        if self.stores_by_split is not None:
+            return {
+                "stores": {n: a.manifest["key"] for n, a in self.stores_by_split.items()},
+                "layers": str(self.reading.layers),
             }
         by_split = self.moments_by_split
         if by_split is not None:
@@ -226,6 +278,27 @@ class Source:
         ):
             return [None if given is None else str(given)] * len(self._one_per_model(None, ""))
         return self._one_per_model(given, "tokenizers")
+
+
+def checked_splits(given: Mapping[str, Any]) -> list[str]:
+    """The names of splits that were given, train first. Raise for another name, or if there is nothing to score."""
+    for name in given:
+        if name not in ("train", *ROLES):
+            raise LmkinError(
+                f"A corpus is given by train, dev and test; got {quoted(name)}. "
+                f"{did_you_mean(str(name), ('train', *ROLES))}"
+            )
+    if "train" not in given or len(given) < 2:
+        raise LmkinError(
+            "Give train, and test to score on (and dev, to choose what is chosen); or one corpus, which is split."
+        )
+    return [name for name in ("train", *ROLES) if name in given]
+
+
+def _is_store(spec: Any) -> bool:
+    return isinstance(spec, Activations) or (
+        isinstance(spec, str | Path) and (Path(spec) / "manifest.json").is_file()
+    )
 
 
 def _is_file(spec: Any) -> bool:

@@ -50,6 +50,7 @@ def _parameters(analysis: Analysis[Any]) -> list[inspect.Parameter]:
     return [
         plain_parameter("models", list[str], typer.Argument(metavar="MODEL...", help=help_of_models), ...),
         plain_parameter("corpus", str | None, typer.Option("--corpus", "-c", help=corpus, rich_help_panel="Corpus")),
+        *(_split_parameters() if analysis.splits else []),
         plain_parameter(
             "out", Path | None, typer.Option("--out", "-o", help="Folder for results, charts and report.html.")
         ),
@@ -74,6 +75,29 @@ def _parameters(analysis: Analysis[Any]) -> list[inspect.Parameter]:
     ]  # fmt: skip
 
 
+def _split_parameters() -> list[inspect.Parameter]:
+    """--train, --dev and --test, in place of one corpus."""
+    said = {
+        "train": "Corpus that is fitted, in place of --corpus.",
+        "dev": "Corpus that chooses. Default: a tenth of train.",
+        "test": "Corpus that is scored. Default: what was given as --dev.",
+    }
+    return [
+        plain_parameter(name, str | None, typer.Option(f"--{name}", help=text, rich_help_panel="Corpus"))
+        for name, text in said.items()
+    ]  # fmt: skip
+
+
+def _corpus(given: dict[str, Any]) -> Any:
+    """The corpus, or one for each split. Raise if both are given."""
+    splits = {n: given[n] for n in ("train", "dev", "test") if given.get(n) is not None}
+    if splits and given["corpus"] is not None:
+        raise LmkinError(
+            "Give one corpus (--corpus), which is split, or --train, --dev and --test; not both."
+        )
+    return splits or given["corpus"]
+
+
 def run_command(analysis: Analysis[Any], given: dict[str, Any]) -> None:
     """Check, open, plan, run, write, and say what came out."""
     set_verbosity(given["verbose"])
@@ -85,7 +109,7 @@ def run_command(analysis: Analysis[Any], given: dict[str, Any]) -> None:
     running = Running(**values_of(Running, "running", given))
     source = Source(
         given["models"],
-        given["corpus"],
+        _corpus(given),
         **values_of(Source, "source", given),
         format_options=name_value_pairs(given["format_options"]),
         reading=replace(analysis.reading, **values_of(Reading, "reading", given)),

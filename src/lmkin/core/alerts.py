@@ -39,6 +39,14 @@ class AlertKind(StrEnum):
     RIDGE_END = "ridge at its end"
     LENGTH = "length"
     BASELINE = "permutation baseline"
+    # probes
+    TEST_IN_TRAIN = "test in train"
+    RARE_CLASSES = "rare classes"
+    UNSEEN_LABELS = "unseen labels"
+    MISSING_LABELS = "missing labels"
+    NOT_OPTIMAL = "not optimal"
+    PENALTY_END = "penalty at its end"
+    DEV_IS_TEST = "dev is the test"
     # clusters
     THRESHOLDS_LEFT_OUT = "thresholds left out"
     NO_MASKS = "no masks"

@@ -1,11 +1,12 @@
 """Penalized linear models of rows: losses, penalties, one solver with a certificate, and paths over the penalty."""
 
+from .choice import Penalized
 from .design import Design
 from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import fit_path, penalties_of_path
-from .penalties import Penalty, make_penalty
+from .penalties import Penalty, PenaltyName, make_penalty
 from .probe import Probe
-from .selection import PathStep
+from .selection import PathStep, scores_of
 from .solver import Fit, empty_fit, solve
 
 __all__ = [
@@ -15,11 +16,14 @@ __all__ = [
     "HalfSquaredError",
     "Loss",
     "PathStep",
+    "Penalized",
     "Penalty",
+    "PenaltyName",
     "Probe",
     "empty_fit",
     "fit_path",
     "make_penalty",
     "penalties_of_path",
+    "scores_of",
     "solve",
 ]

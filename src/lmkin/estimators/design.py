@@ -32,13 +32,17 @@ class Design:
     """Rows × neurons with mean 0, and with ``standardize`` variance 1: z = (x − mean) / scale.
 
     ``rows`` may be any matrix that gives blocks of rows when it is sliced, such as an array or a layer on disk. A
-    constant neuron is 0. With ``columns`` only these neurons are there, in this order.
+    constant neuron is 0.
 
+    ``room`` bounds the bytes of columns that are copied into memory at once (`block`); None: no bound.
     ``passes`` counts how often the rows were read, in shares of all columns.
     """
 
-    def __init__(self, rows: Any, *, standardize: bool = True, dtype: Any = None):
+    def __init__(
+        self, rows: Any, *, standardize: bool = True, dtype: Any = None, room: int | None = None
+    ):
         self.rows = rows
+        self.room = room
         self.n, self.d = int(rows.shape[0]), int(rows.shape[1])
         double = str(rows.dtype).endswith("float64")
         self.dtype = np.dtype(dtype or (np.float64 if double else np.float32))
@@ -92,6 +96,10 @@ class Design:
         G -= np.outer(self.mean, residuals.sum(0, dtype=np.float64))
         G *= self._inverse[:, None] / self.n
         return G
+
+    def has_room(self, columns: int) -> bool:
+        """Whether so many columns may be copied into memory."""
+        return self.room is None or columns * self.n * self.dtype.itemsize <= self.room
 
     def block(self, columns: NDArray[np.int64]) -> Block:
         """Some columns, standardized, in memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,19 +15,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from ..activations import LayerView
+from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError
+from .choice import Penalized
 from .design import Design, matrix_of
 from .losses import CrossEntropy, HalfSquaredError, Loss
-from .path import LEAST, STEPS, fit_path, penalties_of_path
+from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
-from .selection import PathStep, best_of_path, held_out_rows, scores_of
-from .solver import Fit, empty_fit
+from .selection import PathStep, held_out_rows, scores_of
+from .solver import Fit
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
-_WARM = 6
-"""Steps from the largest penalty to one that was given."""
 
 
 def _classifies(probe: Probe) -> bool:
@@ -148,14 +147,14 @@ class Probe(BaseEstimator):  # type: ignore[misc]
         design = Design(X, standardize=self.standardize)
         if self.l1 is not None:
             self.path_: list[PathStep] = []
-            fit = self._at(design, target, float(self.l1))
+            fit = self._penalized().fit_at(design, self._loss(target), float(self.l1))
         elif dev is not None:
             fit = self._chosen(design, target, *self._checked_dev(dev))
         else:
             rows, held = held_out_rows(len(target), self.dev_share, groups, self.seed)
             part = Design(_some(X, rows), standardize=self.standardize)
             choice = self._chosen(part, target[rows], _some(X, held), target[held])
-            fit = self._at(design, target, choice.l1)
+            fit = self._penalized().fit_at(design, self._loss(target), choice.l1)
         return self._keep(design, fit)
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
@@ -226,23 +225,10 @@ class Probe(BaseEstimator):  # type: ignore[misc]
             return HalfSquaredError(target)
         return CrossEntropy(target, len(self.classes_))
 
-    def _at(self, design: Design, target: Array, l1: float) -> Fit:
-        """The fit at one penalty, by way of larger ones."""
-        loss = self._loss(target)
-        largest = empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0)).largest
-        way = [l1]
-        if 0 < l1 < largest / 4:
-            way = penalties_of_path(largest, _WARM, l1 / largest)[1:].tolist()
-        elif l1 == 0 and largest > 0:
-            way = [*penalties_of_path(largest, _WARM, 1e-4)[1:].tolist(), 0.0]
-        way[-1] = l1
-        return list(self._path(design, loss, l1=way))[-1]
-
-    def _path(self, design: Design, loss: Loss, **options: Any) -> Iterator[Fit]:
-        return fit_path(
-            design, loss, penalty=self.penalty, l2=self.l2, tolerance=self.tolerance,
-            iterations=self.iterations, **options,
-        )  # fmt: skip
+    def _penalized(self) -> Penalized:
+        return Penalized(
+            self.penalty, self.l2, self.steps, self.least, self.tolerance, self.iterations
+        )
 
     def _chosen(self, design: Design, target: Array, X: Any, true: Array) -> Fit:
         """The fit along a path that has the least loss on other rows."""
@@ -251,11 +237,11 @@ class Probe(BaseEstimator):  # type: ignore[misc]
             raise LmkinError(
                 "No label of the rows that choose the penalty occurs in the rows that are fitted."
             )
-        fits = self._path(design, self._loss(target), steps=self.steps, least=self.least)
-        best, self.path_ = best_of_path(
-            fits, design, X, self._loss(true[known]), known, lambda scores: self._rate(scores, true)
-        )
-        return best
+        fit, self.path_ = self._penalized().fit_on_dev(
+            design, self._loss(target), X, self._loss(true[known]), known,
+            lambda scores: self._rate(scores, true),
+        )  # fmt: skip
+        return fit
 
     def _rate(self, scores: Array, true: Array) -> float:
         """Accuracy (a label that was not fitted is wrong), or R²."""
@@ -278,6 +264,23 @@ class Probe(BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        return self
+
+    def with_weights(
+        self, coef: Array, intercept: Array, classes: Sequence[str], path: Sequence[PathStep] = ()
+    ) -> Self:
+        """A probe that was fitted elsewhere: outputs × columns, outputs, and the classes of the outputs."""
+        self.coef_, self.intercept_ = coef.astype(np.float64), intercept.astype(np.float64)
+        self.n_features_in_ = coef.shape[1]
+        self.neurons_ = np.flatnonzero((coef != 0).any(0))
+        self.l1_, self.l2_ = float(self.l1 or 0), float(self.l2 or 0)
+        self.path_ = list(path)
+        if self.task == "classification":
+            self.classes_ = np.asarray(classes)
+        else:
+            self._flat = len(coef) == 1
+            if self._flat:
+                self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         return self
 
     # -- predicting ---------------------------------------------------------------------------------
@@ -321,7 +324,7 @@ class Probe(BaseEstimator):  # type: ignore[misc]
 
 def _on_disk(X: Any) -> bool:
     """Whether a matrix gives its rows in blocks, and need not fit into memory; such as `lmkin.Activations.layer`."""
-    return isinstance(X, LayerView)
+    return isinstance(X, LayerView | JoinedLayers)
 
 
 def _some(X: Any, rows: Array) -> Any:

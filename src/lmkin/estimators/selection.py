@@ -53,20 +53,9 @@ def best_of_path(
     steps: list[PathStep] = []
     least, since = np.inf, 0
     for fit in fits:
-        scores = scores_of(X, *design.unscaled(fit.W, fit.b))
-        loss = held.mean(scores[known])
-        steps.append(
-            PathStep(
-                fit.l1,
-                fit.l2,
-                len(fit.neurons),
-                int(np.count_nonzero(fit.W)),
-                loss,
-                rate(scores),
-                fit.relative,
-                fit.iterations,
-            )
-        )
+        step = step_of(fit, design, X, held, known, rate)
+        loss = step.dev_loss
+        steps.append(step)
         if loss < least:
             best, least, since = fit, loss, 0
         else:
@@ -75,6 +64,23 @@ def best_of_path(
             break
     assert best is not None
     return best, steps
+
+
+def step_of(
+    fit: Fit, design: Design, X: Any, held: Loss, known: Any, rate: Callable[[Array], float]
+) -> PathStep:
+    """What a fit leaves, and what it scores on other rows."""
+    scores = scores_of(X, *design.unscaled(fit.W, fit.b))
+    return PathStep(
+        fit.l1,
+        fit.l2,
+        len(fit.neurons),
+        int(np.count_nonzero(fit.W)),
+        held.mean(scores[known]),
+        rate(scores),
+        fit.relative,
+        fit.iterations,
+    )
 
 
 def held_out_rows(n: int, share: float, groups: Any, seed: int) -> tuple[Array, Array]:

@@ -89,7 +89,7 @@ def solve(
     curvature, residual, objective = 1.0, np.inf, np.inf
     for _ in range(_ROUNDS):
         columns = np.flatnonzero(wanted)
-        everything = len(columns) > _MOST * design.d
+        everything = len(columns) > _MOST * design.d or not design.has_room(len(columns))
         if everything:
             wanted[:] = True
             columns = np.arange(design.d)

@@ -8,8 +8,9 @@ from .computation import compute_redundancy, extract_models, redundancy
 from .layers import layer_redundancy
 from .linkage import LINKAGES, Tree, link
 from .memory_plan import plan_clustering
-from .neuron_mask import NeuronMask
+from .neuron_mask import NeuronMask, identity_of
 from .result import Redundancy, usual_threshold
+from .stores import chosen_layers, open_store
 from .strips import cluster_strips
 
 loadable("clusters of neurons", holds("clustering"), Clustering.load)
@@ -25,12 +26,15 @@ __all__ = [
     "Redundancy",
     "Representative",
     "Tree",
+    "chosen_layers",
     "cluster_neurons",
     "cluster_strips",
     "compute_redundancy",
     "extract_models",
+    "identity_of",
     "layer_redundancy",
     "link",
+    "open_store",
     "plan_clustering",
     "ranked_layers",
     "redundancy",

@@ -28,14 +28,15 @@ def chosen_layers(acts: Activations, layers: Any) -> Sequence[int]:
 
 def open_stores(source: Source, options: RedundancyOptions) -> list[Activations]:
     """Stored activations. Raise if one lacks a layer, or if they are of different words."""
-    stores = [_open(spec) for spec in source.specs]
+    stores = [open_store(spec) for spec in source.specs]
     for acts in stores:
         require_two_layers(acts.name, chosen_layers(acts, source.reading.layers), options)
     row_source(stores, parts=1)  # raises for words of different corpora
     return stores
 
 
-def _open(spec: Any) -> Activations:
+def open_store(spec: Any) -> Activations:
+    """Stored activations. Raise if there are none at that place."""
     if isinstance(spec, Activations):
         return spec
     if not isinstance(spec, str | Path) or not (Path(spec) / "manifest.json").is_file():

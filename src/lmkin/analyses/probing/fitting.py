@@ -1,0 +1,206 @@
+"""Fits of one set of layers: the probe, the one of its control task, and the code that fits along the way give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import LmkinError, Number, Whole, load_tensors, save_tensors
+from ...estimators import (
+    CrossEntropy,
+    Design,
+    HalfSquaredError,
+    Loss,
+    PathStep,
+    Penalized,
+    Probe,
+    scores_of,
+)
+from .options import ProbeOptions
+
+Array = NDArray[Any]
+IntArray = NDArray[np.int64]
+KIND = "probe"
+BITS = "code length"
+PORTIONS = (0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.0625, 0.125, 0.25, 0.5, 1.0)
+"""Shares of train that the online code is sent in (Voita & Titov 2020)."""
+_STEP = {
+    "l1": Number(0), "l2": Number(0), "neurons": Whole(), "weights": Whole(), "dev_loss": float,
+    "dev_score": float, "residual": Number(0), "iterations": Whole(),
+}  # fmt: skip
+_NUMBERS = {
+    "l1": Number(0), "l2": Number(0), "objective": float, "residual": Number(0), "iterations": Whole(),
+}  # fmt: skip
+HEAD: dict[str, Any] = {**_NUMBERS, "path": [_STEP]}
+
+
+@dataclass(frozen=True)
+class FittedProbe:
+    """Weights for neurons as they are, neurons × outputs, and how they came about."""
+
+    weights: Array
+    intercepts: Array
+    l1: float
+    l2: float
+    objective: float
+    residual: float
+    """Largest violation of the KKT conditions, in units of λ₁ (or of a hundredth of the largest λ₁)."""
+    iterations: int
+    path: tuple[PathStep, ...] = ()
+
+    @property
+    def neurons(self) -> IntArray:
+        """Neurons with a weight that is not 0."""
+        return np.flatnonzero((self.weights != 0).any(1))
+
+    def scores(self, X: Any) -> Array:
+        """X W + b."""
+        return scores_of(X, self.weights, self.intercepts)
+
+    def predict(self, X: Any) -> Array:
+        """Numbers of classes; of one output its scores."""
+        scores = self.scores(X)
+        return scores[:, 0] if scores.shape[1] == 1 else scores.argmax(1)
+
+    def save(self, path: Path) -> None:
+        """Write weights and numbers to a safetensors file."""
+        tensors = {"weights": self.weights, "intercepts": self.intercepts}
+        save_tensors(path, tensors, head_of(self), kind=KIND, version=1, error=LmkinError)
+
+    @staticmethod
+    def load(path: Path) -> FittedProbe:
+        """Read what `save` wrote."""
+        tensors, head = load_tensors(path, kind=KIND, schema=HEAD, version=1, error=LmkinError)
+        return FittedProbe.of(tensors.get("weights"), tensors.get("intercepts"), head, path)
+
+    @staticmethod
+    def of(W: Array | None, b: Array | None, head: dict[str, Any], path: Path) -> FittedProbe:
+        """From what a file holds. Raise if it does not fit together."""
+        whole = W is not None and b is not None and W.ndim == 2 and b.shape == W.shape[1:]
+        if not whole or not np.isfinite(W).all() or not np.isfinite(b).all():  # type: ignore[arg-type]
+            raise LmkinError(f"{path} is damaged: its weights do not fit together. Fit again.")
+        steps = tuple(PathStep(**step) for step in head.pop("path"))
+        return FittedProbe(W, b, path=steps, **head)  # type: ignore[arg-type]
+
+
+def head_of(fitted: FittedProbe) -> dict[str, Any]:
+    """The numbers of a probe as plain data."""
+    head = {name: getattr(fitted, name) for name in _NUMBERS}
+    return {**head, "path": [asdict(step) for step in fitted.path]}
+
+
+def probe_of(fitted: FittedProbe, classes: Sequence[str], options: Mapping[str, Any]) -> Probe:
+    """The same as an estimator, with scikit-learn's methods."""
+    probe = Probe(
+        "classification" if classes else "regression",
+        penalty=options.get("penalty", "elementwise"),
+        l1=fitted.l1,
+        l2=fitted.l2,
+        standardize=bool(options.get("standardize", True)),
+    )
+    return probe.with_weights(fitted.weights.T, fitted.intercepts, classes, fitted.path)
+
+
+def penalized(options: ProbeOptions) -> Penalized:
+    """What is minimized, from the options."""
+    return Penalized(options.penalty, options.l2, tolerance=options.kkt)
+
+
+def loss_of(y: Array, classes: int) -> Loss:
+    """Cross-entropy of numbers of classes; without classes half the squared error."""
+    return CrossEntropy(y, classes) if classes else HalfSquaredError(y.reshape(len(y), -1))
+
+
+def fit_probe(
+    train: tuple[Any, Array],
+    dev: tuple[Any, Array],
+    classes: int,
+    options: ProbeOptions,
+    l1: float | None = None,
+    room: int | None = None,
+) -> FittedProbe:
+    """The probe of some rows; its penalty is given, or chosen on dev along a path.
+
+    ``room``: bytes that a working set of neurons may take.
+    """
+    X, y = train
+    design = Design(X, standardize=options.standardize, room=room)
+    loss, what = loss_of(y, classes), penalized(options)
+    l1 = options.l1 if l1 is None else l1
+    path: Sequence[PathStep] = ()
+    if l1 is not None:
+        fit = what.fit_at(design, loss, float(l1))
+    else:
+        other, true = dev
+        known = true >= 0 if classes else np.ones(len(true), bool)
+        fit, path = what.fit_on_dev(
+            design, loss, other, loss_of(true[known], classes), known, lambda s: rate(s, true)
+        )
+    V, b = design.unscaled(fit.W, fit.b)
+    return FittedProbe(
+        V.astype(np.float32), b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path)
+    )  # fmt: skip
+
+
+def rate(scores: Array, true: Array) -> float:
+    """Accuracy of scores, or R²."""
+    if scores.shape[1] > 1:
+        return float((scores.argmax(1) == true).mean())
+    spread = float(((true - true.mean()) ** 2).sum())
+    return 1 - float(((true - scores[:, 0]) ** 2).sum()) / spread if spread else math.nan
+
+
+def code_length(
+    X: Any,
+    y: IntArray,
+    dev: tuple[Any, IntArray],
+    classes: int,
+    owner: IntArray,
+    options: ProbeOptions,
+    seed: int,
+    room: int | None = None,
+) -> float:
+    """Bits of the online code of the labels of train (Voita & Titov 2020).
+
+    The first portion is sent with equal probabilities; each next one with those of a probe that is fitted on the rows
+    sent before, its penalty chosen on dev. With n of these and C classes, p is sent as (n p + 1) / (n + C), so that a
+    class that has not come yet has a code, too. Rows come in whole sentences (``owner``), in a seeded order.
+    """
+    order = np.random.default_rng(seed).permutation(owner.max() + 1)
+    rows = np.argsort(order[owner], kind="stable")
+    edges = np.flatnonzero(np.diff(order[owner][rows], append=-1)) + 1
+    ends = np.unique([int(edges[np.searchsorted(edges, p * len(y))]) for p in PORTIONS])
+    bits = float(ends[0]) * math.log2(classes)
+    for begin, end in pairwise(ends.tolist()):
+        known, new = np.sort(rows[:begin]), np.sort(rows[begin:end])
+        fitted = fit_probe((some(X, known), y[known]), dev, classes, options, room=room)
+        scores = fitted.scores(some(X, new))
+        top = np.exp(scores - scores.max(1, keepdims=True))
+        p = top[np.arange(len(new)), y[new]] / top.sum(1)
+        bits -= float(np.log2((begin * p + 1) / (begin + classes)).sum())
+    return bits
+
+
+def save_bits(bits: float, path: Path) -> None:
+    """Write a code length."""
+    save_tensors(path, {"bits": np.array([bits])}, {}, kind=BITS, version=1, error=LmkinError)
+
+
+def load_bits(path: Path) -> float:
+    """Read what `save_bits` wrote."""
+    tensors, _ = load_tensors(path, kind=BITS, schema={}, version=1, error=LmkinError)
+    if "bits" not in tensors or tensors["bits"].shape != (1,):
+        raise LmkinError(f"{path} is damaged: it holds no code length.")
+    return float(tensors["bits"][0])
+
+
+def some(X: Any, rows: IntArray) -> Any:
+    """Some rows; of what lies on disk they stay there."""
+    return X.select(rows) if hasattr(X, "select") else X[rows]

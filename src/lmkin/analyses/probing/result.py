@@ -1,0 +1,201 @@
+"""`Probes`: what layers know about a task, with the probes themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import xarray as xr
+
+from ...activations import Activations, JoinedLayers
+from ...core import LmkinError, MeasureError, did_you_mean, load_tensors, quoted, save_tensors
+from ...estimators import Probe
+from ...results import Files, Result, ResultTable, result_kind, save_result
+from ..redundancy import identity_of
+from .findings import probe_findings
+from .fitting import HEAD, FittedProbe, head_of, probe_of
+from .tables import Cells, baseline_table, class_rows, class_table, score_rows, score_table
+
+WEIGHTS = "probes.safetensors"
+KIND = "probes"
+Key = tuple[str, str, str]
+"""Model, task, and set of layers."""
+
+
+@result_kind
+class Probes(Result):
+    """Scores by model, task, set of layers and split: ``accuracy``, ``macro_f1``, ``selectivity``, ``compression`` ….
+
+    ``fitted`` are the probes themselves, by model, task and set of layers (none, for a result that was loaded from its
+    .nc file alone).
+    """
+
+    kind = "probe"
+
+    def __init__(self, dataset: xr.Dataset, fitted: Mapping[Key, FittedProbe] | None = None):
+        super().__init__(dataset)
+        self.fitted = dict(fitted or {})
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of the tasks."""
+        return [str(t) for t in self.dataset["task"].values]
+
+    def classes(self, task: str | None = None) -> list[str]:
+        """The classes of a task, in the order of the outputs of its probes; none for scores."""
+        return Cells(self.dataset).classes(self._task(task))
+
+    def weights(
+        self, layers: str | int = "all", *, task: str | None = None, model: str | None = None
+    ) -> xr.DataArray:
+        """Weights of a probe, classes × neurons, labelled with layer and neuron; ``layers`` as ``probe`` has them."""
+        key = self._key(layers, task, model)
+        fitted = self._fitted(key)
+        places = self._places(key)
+        classes = self.classes(key[1]) or [key[1]]
+        return xr.DataArray(
+            fitted.weights.T,
+            dims=("class", "neuron"),
+            coords={
+                "class": classes,
+                "layer": ("neuron", [layer for layer, _ in places]),
+                "number": ("neuron", [k for _, k in places]),
+            },
+            name="weights",
+        )
+
+    def predict(
+        self,
+        activations: Activations,
+        layers: str | int = "all",
+        *,
+        task: str | None = None,
+        model: str | None = None,
+    ) -> list[Any]:
+        """Labels, or scores, for activations of the same model."""
+        key = self._key(layers, task, model)
+        about = self.attrs["probed"][key[0]]
+        identity = identity_of(activations.manifest.get("model"))
+        if about["identity"] is not None and identity != about["identity"]:
+            raise MeasureError(
+                f"These probes were fitted on {quoted(key[0])}, and the activations are of another model "
+                f"({quoted(activations.name)}: other weights, or another way of loading them). Probe that model."
+            )
+        numbers = sorted({layer for layer, _ in self._places(key)})
+        missing = [n for n in numbers if n not in activations.layers]
+        if missing:
+            raise MeasureError(f"The probe reads layer {missing[0]}, which is not there.")
+        predicted = self._fitted(key).predict(JoinedLayers([activations.layer(n) for n in numbers]))
+        classes = self.classes(key[1])
+        return [classes[k] for k in predicted.tolist()] if classes else predicted.tolist()
+
+    def estimator(
+        self, layers: str | int = "all", *, task: str | None = None, model: str | None = None
+    ) -> Probe:
+        """A probe as `lmkin.Probe`, with scikit-learn's methods."""
+        key = self._key(layers, task, model)
+        return probe_of(self._fitted(key), self.classes(key[1]), self.provenance.get("options", {}))
+
+    # -- what every result has ----------------------------------------------------------------------
+
+    def tables(self) -> list[ResultTable]:
+        """Scores by layers; what needs no model; classes."""
+        tables = [score_table(self.dataset), baseline_table(self.dataset)]
+        return [*tables, class_table(self.dataset)] if "f1" in self.dataset else tables
+
+    def data(self) -> dict[str, Any]:
+        """Scores, baselines and classes as plain data."""
+        return {
+            "units": self.attrs["units"],
+            "split": self.attrs["split"],
+            "probes": score_rows(self.dataset),
+            "baselines": baseline_table(self.dataset).to_records(),
+            "classes": class_rows(self.dataset),
+        }
+
+    def findings(self) -> list[str]:
+        """How well layers do, which are enough, and what the control says; as far as intervals tell."""
+        return probe_findings(self.dataset)
+
+    def files(self) -> Files:
+        """Scores, tables, and the probes themselves."""
+        files: Files = {"probe.nc": lambda path: save_result(self.dataset, path)}
+        for table in self.tables():
+            files[f"{table.name}.csv"] = table.save_csv
+        if self.fitted:
+            files[WEIGHTS] = self._save_weights
+        return files
+
+    def _save_weights(self, path: Path) -> None:
+        keys = list(self.fitted)
+        tensors, heads = {}, []
+        for number, key in enumerate(keys):
+            fitted = self.fitted[key]
+            tensors[f"{number}.weights"] = fitted.weights
+            tensors[f"{number}.intercepts"] = fitted.intercepts
+            heads.append({"key": list(key), **head_of(fitted)})
+        save_tensors(path, tensors, {"probes": heads}, kind=KIND, version=1, error=MeasureError)
+
+    @classmethod
+    def _restore(cls, dataset: xr.Dataset, folder: Path) -> Self:
+        path = folder / WEIGHTS
+        return cls(dataset, load_weights(path) if path.is_file() else None)
+
+    # -- finding a probe ------------------------------------------------------------------------------
+
+    def _task(self, task: str | None) -> str:
+        return _one_of("task", task, self.tasks)
+
+    def _key(self, layers: str | int, task: str | None, model: str | None) -> Key:
+        names = [str(m) for m in self.dataset["model"].values]
+        name, tag = _one_of("model", model, names), self._task(task)
+        known = Cells(self.dataset).probes(name, tag)
+        if str(layers) not in known:
+            raise LmkinError(
+                f"There is no probe of {quoted(str(layers))} here. {did_you_mean(str(layers), known)}"
+            )
+        return name, tag, str(layers)
+
+    def _fitted(self, key: Key) -> FittedProbe:
+        if key not in self.fitted:
+            raise MeasureError(
+                f"This result was loaded from its .nc file, which has no weights. Load the folder with its {WEIGHTS}."
+            )
+        return self.fitted[key]
+
+    def _places(self, key: Key) -> list[tuple[int, int]]:
+        """(layer, neuron) of each column that a probe reads."""
+        about = self.attrs["probed"][key[0]]
+        layers, widths = about["layers"], about["widths"]
+        kind = Cells(self.dataset).kinds[key[2]]
+        if kind == "each":
+            chosen = [layers.index(int(key[2]))]
+        elif kind == "upto":
+            chosen = list(range(layers.index(int(key[2].rpartition("-")[2])) + 1))
+        else:
+            chosen = list(range(len(layers)))
+        return [(int(layers[i]), k) for i in chosen for k in range(int(widths[i]))]
+
+
+def load_weights(path: Path) -> dict[Key, FittedProbe]:
+    """Read the probes of a result. Raise if they do not fit together."""
+    schema = {"probes": [{"key": [str], **HEAD}]}
+    tensors, head = load_tensors(path, kind=KIND, schema=schema, version=1, error=MeasureError)
+    fitted: dict[Key, FittedProbe] = {}
+    for number, about in enumerate(head["probes"]):
+        key = tuple(about.pop("key"))
+        W, b = tensors.get(f"{number}.weights"), tensors.get(f"{number}.intercepts")
+        fitted[key] = FittedProbe.of(W, b, about, path)
+    return fitted
+
+
+def _one_of(what: str, name: str | None, known: Sequence[str]) -> str:
+    """The one that was named; the only one, where none was."""
+    if name is None:
+        if len(known) > 1:
+            raise LmkinError(f"Say which {what} ({what}=…): {', '.join(known)}.")
+        return known[0]
+    if name not in known:
+        raise LmkinError(f"There is no {what} {quoted(name)} here. {did_you_mean(name, known)}")
+    return name

@@ -1,0 +1,225 @@
+"""Probing as an analysis runs it: fits of every model, task and set of layers, each kept when it is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...analysis import Running, Source
+from ...core import budget, fingerprint, key_of, progress_bar
+from ...rows import Workspace, parts_of_units
+from .baselines import control_task, unseen_words, words_of
+from .fitting import FittedProbe, code_length, fit_probe, load_bits, save_bits
+from .layer_sets import LayerSet, layer_sets
+from .model_rows import SPLITS, AllRows, ModelRows, open_rows, some_layers
+from .options import ProbeOptions
+from .plan import bytes_of_fits, bytes_of_scores, require_room
+from .scores import Scored, score_classes, score_numbers
+from .tasks import Task, read_tasks
+
+IntArray = NDArray[np.int64]
+_OF_FITS = (
+    "penalty", "l1", "l2", "standardize", "kkt", "subtypes", "train_limit", "label",
+)  # fmt: skip
+"""Options that a fit depends on."""
+
+
+@dataclass
+class SetScores:
+    """What one set of layers of one model says of one task."""
+
+    layers: LayerSet
+    fitted: FittedProbe
+    scored: dict[str, Scored]
+    unseen: dict[str, Scored] = field(default_factory=dict)
+    """Of the rows whose word train has not."""
+    control: dict[str, Scored] = field(default_factory=dict)
+    bits: float | None = None
+    """Of the online code of train's labels."""
+
+
+@dataclass
+class TaskRun:
+    """All sets of layers of one model, on one task."""
+
+    model: str
+    task: Task
+    sets: list[SetScores]
+
+
+@dataclass
+class ProbingRun:
+    """Everything that was fitted, and the rows it was fitted on."""
+
+    rows: AllRows
+    tasks: list[Task]
+    parts: dict[str, IntArray]
+    made_of: str
+    runs: list[TaskRun]
+
+
+def fit_everything(
+    source: Source, options: ProbeOptions, running: Running, work: Workspace
+) -> ProbingRun:
+    """Open the rows, read the tasks, and fit."""
+    rows = open_rows(source, running, work)
+    tasks = read_tasks(rows.units, options)
+    parts, made_of = {}, ""
+    for name, units in rows.units.items():
+        parts[name], made_of = parts_of_units(units, options.blocks)
+    counts = [len(layer_sets(options.sets(), len(m.layers))) for m in rows.models]
+    each = (1 + (options.control and _has_words(rows)) + options.code_length) * len(tasks)
+    runs = []
+    with progress_bar("probes", sum(counts) * each, "fits", show=running.progress) as advance:
+        for model in rows.models:
+            for task in tasks:
+                here = _TaskOfModel(rows, model, task, options, running, parts, work)
+                runs.append(TaskRun(model.name, task, here.run(advance)))
+    return ProbingRun(rows, tasks, parts, made_of, runs)
+
+
+def _has_words(rows: AllRows) -> bool:
+    return rows.units["train"].kind in ("word", "token")
+
+
+class _TaskOfModel:
+    """One task on one model: its rows are there once, for all sets of layers."""
+
+    def __init__(
+        self,
+        rows: AllRows,
+        model: ModelRows,
+        task: Task,
+        options: ProbeOptions,
+        running: Running,
+        parts: Mapping[str, IntArray],
+        work: Workspace,
+    ):
+        self.model, self.task, self.options, self.seed = model, task, options, running.seed
+        n, width = sum(len(mine) for mine in task.rows.values()), sum(model.widths)
+        classes = max(1, len(task.classes))
+        require_room(n, classes, running)
+        room = budget(running.memory)
+        resident = bytes_of_fits(n, width, classes) <= room.left
+        self.X = {name: model.matrix(name, task.rows[name], resident=resident) for name in SPLITS}
+        self.room = None if resident else max(0, room.left - bytes_of_scores(n, classes))
+        self.part = {
+            name: parts[name][task.rows[name]] if options.intervals else None for name in SPLITS
+        }
+        self.owner = rows.units["train"].sentence[task.rows["train"]].astype(np.int64)
+        self.words = words_of(rows.units, task) if _has_words(rows) else None
+        self.work = work.within(
+            activations={n: [a.manifest["key"], a.units.hash] for n, a in model.by_split.items()},
+            layers=list(model.layers),
+            rows={name: fingerprint(mine) for name, mine in task.rows.items()},
+            labels={name: fingerprint(y) for name, y in task.target.items()},
+            options={k: v for k, v in key_of(options).items() if k in _OF_FITS},
+            seed=running.seed,
+        )
+
+    def run(self, advance: Callable[[int], None]) -> list[SetScores]:
+        """Fit and score every set of layers; sets of the same layers share a probe."""
+        task, options = self.task, self.options
+        control = None
+        if options.control and self.words is not None and task.classifies:
+            control = control_task(task, self.words, self.seed)
+        unseen = None if self.words is None else unseen_words(self.words)
+        known: dict[tuple[int, int], SetScores] = {}
+        results = []
+        for layers in layer_sets(options.sets(), len(self.model.layers)):
+            if layers.span in known:
+                same = known[layers.span]
+                results.append(
+                    SetScores(
+                        layers, same.fitted, same.scored, same.unseen, same.control, same.bits
+                    )
+                )
+                advance(1 + (control is not None) + options.code_length)
+                continue
+            X = {n: some_layers(x, self.model, layers.first, layers.end) for n, x in self.X.items()}
+            fitted = self._fit(layers, X, task)
+            predicted = {name: fitted.predict(x) for name, x in X.items()}
+            mine = SetScores(layers, fitted, self._score(predicted, task))
+            advance(1)
+            if unseen is not None and task.classifies:
+                mine.unseen = self._score(predicted, task, unseen)
+            if control is not None:
+                beside = self._fit(layers, X, control, fitted.l1, "control")
+                told = {name: beside.predict(x) for name, x in X.items()}
+                mine.control = self._score(told, control)
+                advance(1)
+            if options.code_length:
+                mine.bits = self._bits(layers, X) if task.classifies else None
+                advance(1)
+            known[layers.span] = mine
+            results.append(mine)
+        return results
+
+    def _fit(
+        self,
+        layers: LayerSet,
+        X: Mapping[str, Any],
+        task: Task,
+        l1: float | None = None,
+        what: str = "probe",
+    ) -> FittedProbe:
+        y = task.target
+        return self.work.within(span=layers.span, l1=l1).step(
+            f"{what}-{layers.first}-{layers.end}",
+            lambda: fit_probe(
+                (X["train"], y["train"]),
+                (X["dev"], y["dev"]),
+                len(task.classes),
+                self.options,
+                l1,
+                self.room,
+            ),
+            FittedProbe.save,
+            FittedProbe.load,
+        )
+
+    def _score(
+        self,
+        predictions: Mapping[str, NDArray[Any]],
+        task: Task,
+        only: Mapping[str, NDArray[np.bool_]] | None = None,
+    ) -> dict[str, Scored]:
+        """Scores of each split; ``only``: of these rows."""
+        scored = {}
+        for name in SPLITS:
+            if only is not None and name == "train":
+                continue
+            true, predicted, part = task.target[name], predictions[name], self.part[name]
+            if only is not None:
+                mine = only[name]
+                true, predicted = true[mine], predicted[mine]
+                part = None if part is None else part[mine]
+            part = None if part is None or not len(part) else _numbered(part)
+            if task.classifies:
+                scored[name] = score_classes(
+                    true, predicted, len(task.classes), part, self.options.level
+                )
+            else:
+                scored[name] = score_numbers(true, predicted, part, self.options.level)
+        return scored
+
+    def _bits(self, layers: LayerSet, X: Mapping[str, Any]) -> float:
+        y = self.task.target
+        return self.work.within(span=layers.span).step(
+            f"code-{layers.first}-{layers.end}",
+            lambda: code_length(
+                X["train"], y["train"], (X["dev"], y["dev"]), len(self.task.classes),
+                self.owner, self.options, self.seed, self.room,
+            ),
+            save_bits,
+            load_bits,
+        )  # fmt: skip
+
+
+def _numbered(part: IntArray) -> IntArray:
+    """Parts that have rows, numbered from 0."""
+    return np.unique(part, return_inverse=True)[1].reshape(-1)

@@ -1,0 +1,85 @@
+"""One fit: at a penalty that is given, or at the one of a path that predicts other rows best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .design import Design
+from .losses import Loss
+from .path import LEAST, STEPS, fit_path, penalties_of_path
+from .penalties import PenaltyName, make_penalty
+from .selection import PathStep, best_of_path, step_of
+from .solver import Fit, empty_fit, solve
+
+Array = NDArray[Any]
+_WARM = 6
+"""Steps from the largest penalty to one that was given."""
+_LOOSE = 0.1
+"""Largest violation of the KKT conditions along a path that only chooses a penalty, in the unit of `Fit.relative`."""
+
+
+@dataclass(frozen=True)
+class Penalized:
+    """What is minimized beside the loss, how exactly, and which penalties a path tries."""
+
+    penalty: PenaltyName = "elementwise"
+    l2: float | None = None
+    steps: int = STEPS
+    least: float = LEAST
+    tolerance: float = 0.01
+    iterations: int = 2000
+
+    def fit_at(self, design: Design, loss: Loss, l1: float) -> Fit:
+        """The fit at one penalty, by way of larger ones."""
+        largest = empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0)).largest
+        way = [l1]
+        if 0 < l1 < largest / 4:
+            way = penalties_of_path(largest, _WARM, l1 / largest)[1:].tolist()
+        elif l1 == 0 and largest > 0:
+            way = [*penalties_of_path(largest, _WARM, 1e-4)[1:].tolist(), 0.0]
+        way[-1] = l1
+        *_, before = [None, *fit_path(design, loss, l1=way[:-1], **self._path(loose=True))]
+        return self._finish(design, loss, l1, before)
+
+    def fit_on_dev(
+        self,
+        design: Design,
+        loss: Loss,
+        X: Any,
+        held: Loss,
+        known: NDArray[np.bool_],
+        rate: Callable[[Array], float],
+    ) -> tuple[Fit, list[PathStep]]:
+        """The fit along a path that has the least loss on other rows, and all steps of the path.
+
+        ``X`` are those rows, ``known`` which of them have a label that was fitted, ``held`` the loss of these, ``rate``
+        scores all.
+        """
+        path = fit_path(design, loss, steps=self.steps, least=self.least, **self._path(loose=True))
+        best, steps = best_of_path(path, design, X, held, known, rate)
+        fit = self._finish(design, loss, best.l1, best)
+        place = next(i for i, step in enumerate(steps) if step.l1 == best.l1)
+        steps[place] = step_of(fit, design, X, held, known, rate)
+        return fit, steps
+
+    def _finish(self, design: Design, loss: Loss, l1: float, start: Fit | None) -> Fit:
+        """The fit at a penalty as exact as was asked for, from one near to it on."""
+        penalty = make_penalty(self.penalty, l1, l1 if self.l2 is None else self.l2)
+        if start is None:
+            start = empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0))
+        return solve(
+            design, loss, penalty, start, tolerance=self.tolerance, iterations=self.iterations
+        )
+
+    def _path(self, *, loose: bool) -> dict[str, Any]:
+        return {
+            "penalty": self.penalty,
+            "l2": self.l2,
+            "tolerance": max(self.tolerance, _LOOSE) if loose else self.tolerance,
+            "iterations": self.iterations,
+        }
