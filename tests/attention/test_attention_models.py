@@ -25,7 +25,7 @@ from attention.naive_attention import (
 )
 from lmkin.analyses.attention.maps import SentenceMaps
 from lmkin.analyses.attention.model_maps import ModelMaps
-from lmkin.models.attention import WordAttention
+from lmkin.models.attention import UnitAttention
 
 TOLERANCE = 2e-6  # maps are float32
 
@@ -81,12 +81,12 @@ def naive_layers(models: Sequence[Any], corpus: lmkin.Corpus) -> dict[str, list[
                 words = [
                     w
                     for w in range(len(corpus[number]))
-                    if all(w in each[number].words for each in read)
+                    if all(w in each[number].index for each in read)
                 ]
                 if not words:
                     continue
                 item = maps[number]
-                mine = [item.words.index(w) for w in words]
+                mine = [item.index.index(w) for w in words]
                 whole = np.zeros((item.weights.shape[1], len(words), len(words) + 1))
                 for k in range(len(whole)):
                     for i, at in enumerate(mine):
@@ -198,7 +198,7 @@ def test_words_that_one_model_lacks_are_left_out_of_all(model: Any, corpus: lmki
     """A decoder loses the first word, of which the rest is compared with what the encoder says of those words."""
     both = [model("bert"), model("gpt2")]
     result = lmkin.attention_similarity(both, corpus, measures="js", intervals=False)
-    shared = sum(len(a.words) for a in both[1].attention(corpus))
+    shared = sum(len(a.index) for a in both[1].attention(corpus))
     lost = sum(len(s) for s in corpus) - shared
     assert lost > 0
     said = [a for a in map(str, result.alerts) if a.startswith("dropped")]
@@ -277,8 +277,8 @@ def test_left_out_is_what_special_tokens_get(
     one = model(*each)
     pairs = zip(one.attention(corpus), one.attention(corpus, special_tokens="keep"), strict=True)
     for dropped, kept in pairs:
-        special = [i for i, word in enumerate(kept.words) if word == -1]
-        words = [i for i, word in enumerate(kept.words) if word >= 0]
+        special = [i for i, word in enumerate(kept.index) if word == -1]
+        words = [i for i, word in enumerate(kept.index) if word >= 0]
         assert special
         whole = kept.weights[:, :, words] * (1 - kept.left_out[:, :, words])[..., None]
         expected = kept.left_out[:, :, words] + whole[..., special].sum(-1)
@@ -292,7 +292,7 @@ def test_left_out_is_what_a_decoders_first_token_gets(model: Any) -> None:
     one = lmkin.Corpus([families.sentence(text, text.split(), "one")])
     gpt2 = model("gpt2")
     (dropped,), (kept,) = gpt2.attention(one), gpt2.attention(one, first_token="keep")
-    assert dropped.words == kept.words[1:]  # "I" is a single token
+    assert dropped.index == kept.index[1:]  # "I" is a single token
     assert dropped.left_out == pytest.approx(kept.weights[:, :, 1:, 0], abs=1e-6)
 
 
@@ -338,7 +338,7 @@ def test_decoders_heads_that_see_the_first_token_alone(
         result = lmkin.attention_similarity([gpt2], corpus, measures="js", intervals=False)
     assert result.js_heads.values == pytest.approx(np.ones((2, 2, 2)))
     with pytest.warns(lmkin.LmkinWarning, match="special tokens alone"):
-        words = [len(a.words) for a in gpt2.attention(corpus)]
+        words = [len(a.index) for a in gpt2.attention(corpus)]
     rows = 2 * sum(n - 1 for n in words)  # of two heads; the first of the words sees one position
     assert any(a.startswith(f"nothing left: {rows:,} rows") for a in map(str, result.alerts))
 
@@ -398,9 +398,9 @@ def test_memory_does_not_grow_with_the_corpus(
     models = [model("bert"), model("gpt2")]
     most = []
     for count in (20, 80):
-        maps, read = Alive(SentenceMaps), Alive(WordAttention)
+        maps, read = Alive(SentenceMaps), Alive(UnitAttention)
         monkeypatch.setattr("lmkin.analyses.attention.model_maps.SentenceMaps", maps)
-        monkeypatch.setattr("lmkin.models.attention.WordAttention", read)
+        monkeypatch.setattr("lmkin.models.attention.UnitAttention", read)
         lmkin.attention_similarity(
             models, short[:count], measures="js,ckasim", intervals=False, batch_tokens=100
         )

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lmkin import Corpus, CorpusError, Sentence
 from lmkin.corpus import Units, first_difference
 from lmkin.corpus.spans import join_words, split_words
+from lmkin.models.alignment import tokens_of_words
 
 
 def plain(*texts: str, **fields) -> Corpus:
@@ -73,8 +74,35 @@ def test_tags_are_those_of_the_words_that_are_left():
     assert u.tags("x") == ["1", "3"]
     with pytest.raises(CorpusError, match="no tag 'y'"):
         u.tags("y")
-    with pytest.raises(CorpusError, match="Only words have tags; these units are tokens"):
-        Units.from_rows(tagged, "token", []).tags("x")
+    with pytest.raises(CorpusError, match="Only words have tags, and tokens by them"):
+        Units.from_rows(tagged, "sentence", []).tags("x")
+
+
+def test_tokens_have_the_tag_of_the_word_they_lie_in():
+    spans = ((0, 2), (0, 2), (3, 6), (6, 9), (10, 12))  # two words share "du"; "(" is of no word
+    tags = {"same": ("D", "D", "A", "B", "_"), "other": ("P", "D", "A", "A", "C")}
+    corpus = Corpus([Sentence(""), Sentence("du chatons (a", spans, tags=tags)])
+    places = [(0, 2), (3, 5), (5, 7), (7, 9), (11, 12), (12, 13), (13, 13)]
+    tokens = Units.from_rows(corpus, "token", [(1, k, *p) for k, p in enumerate(places)])
+    assert tokens.words == [(0, 1), (2,), (2, 3), (3,), (4,), (), ()]
+    assert tokens.tags("same") == ["D", "A", "_", "B", "_", "_", "_"]
+    assert tokens.tags("other") == ["_", "A", "A", "A", "C", "_", "_"]
+    assert tokens.select(np.array([3, 5])).tags("same") == ["B", "_"]
+    assert Units.all_words(corpus).words == [(k,) for k in range(5)]
+
+
+SPANS = st.tuples(st.integers(0, 12), st.integers(0, 5)).map(lambda p: (p[0], min(12, sum(p))))
+
+
+@given(st.lists(SPANS.filter(lambda s: s[0] < s[1]), max_size=6).map(sorted), st.lists(SPANS))
+def test_the_words_of_a_token_are_those_that_have_it(words, tokens):
+    """As words have their tokens, tokens have their words."""
+    corpus = Corpus([Sentence("x" * 12, tuple(words), ("w",) * len(words))])
+    placed = Units.from_rows(corpus, "token", [(0, k, *s) for k, s in enumerate(tokens)])
+    owned = tokens_of_words(words, tokens)
+    assert placed.words == [
+        tuple(w for w, mine in enumerate(owned) if t in mine) for t in range(len(tokens))
+    ]
 
 
 def test_the_rows_of_a_sentence_are_a_slice():

@@ -71,7 +71,7 @@ def test_special_tokens_kept(model_folder, corpus) -> None:
         tokens = reference(model_folder("bert"), sentence.text)
         units = [[0], *positions(model, sentence), [tokens.shape[-1] - 1]]
         np.testing.assert_allclose(got.weights, naive(tokens, units), atol=1e-5)
-        assert got.words == (-1, *range(len(sentence)), -1)
+        assert got.index == (-1, *range(len(sentence)), -1)
 
 
 def test_decoder_leaves_out_its_first_token_or_keeps_it(model_folder, corpus) -> None:

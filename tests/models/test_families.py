@@ -200,7 +200,7 @@ def test_word_attention(model_folder, family: Family, tricky) -> None:
     assert [m.sentence for m in maps] == sorted({int(s) for s in acts.units.sentence})
     for m in maps:
         kept = list(acts.units.index[acts.units.rows_of(m.sentence)])
-        assert list(m.words) == kept
+        assert list(m.index) == kept
         assert m.weights.shape == (family.layers - 1, 2, len(kept), len(kept))
         assert (m.weights >= 0).all()
         np.testing.assert_allclose(m.weights.sum(-1), 1, atol=1e-5)

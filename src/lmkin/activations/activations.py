@@ -142,6 +142,15 @@ class StoredSentences:
         return unknown_in(self.acts.manifest)
 
     @property
+    def pre_norm(self) -> bool | None:
+        """Whether the last layer here is after a final norm that the others are before; None where nobody knows."""
+        model = self.acts.manifest["model"]
+        known: bool | None = model.get("pre_norm")
+        if known and model["layers"] != len(self.acts.layers):
+            return False  # the last one is not among them
+        return known
+
+    @property
     def sentences(self) -> list[list[str]]:
         """The words of each sentence."""
         return [list(s.words) for s in self.acts.units.corpus if len(s)]

@@ -18,13 +18,17 @@ def require_same_units(*activations: Activations) -> None:
     for other in others:
         difference = first_difference(first.units, other.units)
         if difference is not None:
-            same_corpus = _same_texts(first, other)
-            remedy = (
-                "They are of the same corpus, but one model could not represent some units: bring them to the "
-                "units that all have with lmkin.common_units(a, b)."
-                if same_corpus
-                else "Extract both from the same corpus with the same units."
-            )
+            remedy = "Extract both from the same corpus with the same units."
+            if first.units.kind == other.units.kind == "token" and _same_texts(first, other):
+                remedy = (
+                    "Where their tokenizers cut the text differently, tokens cannot be compared: extract words "
+                    "(units='word')."
+                )
+            elif _same_texts(first, other):
+                remedy = (
+                    "They are of the same corpus, but one model could not represent some units: bring them to the "
+                    "units that all have with lmkin.common_units(a, b)."
+                )
             raise ActivationsError(
                 f"{first.name} and {other.name} cannot be compared row by row: {difference}. {remedy}"
             )

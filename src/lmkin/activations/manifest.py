@@ -18,7 +18,14 @@ SCHEMA: dict[Any, Any] = {
     "status": Choice(("partial", "complete")),
     "key": Text(r"[0-9a-f]{32}"),
     "checksum": Text(r"[0-9a-f]{32}"),
-    "model": {"name": str, "layers?": Whole(1, 10**5), "device?": str, "spec?": str, str: Any},
+    "model": {
+        "name": str,
+        "layers?": Whole(1, 10**5),
+        "device?": str,
+        "spec?": str,
+        "pre_norm?": (bool, None),
+        str: Any,
+    },
     "corpus": {
         "name": str,
         "format": (str, None),

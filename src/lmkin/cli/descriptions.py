@@ -134,7 +134,7 @@ def describe_store(acts: Activations) -> Described:
 def describe_losses(manifest: dict[str, Any]) -> list[str]:
     """What was lost or is special about the rows, a sentence each."""
     from ..activations import unknown_in
-    from ..analyses.similarity import unknown_alerts
+    from ..analyses.similarity import pre_norm_alerts, unknown_alerts
 
     units = manifest["units"]
     losses = units["losses"]
@@ -147,6 +147,9 @@ def describe_losses(manifest: dict[str, Any]) -> list[str]:
     if counts := unknown_in(manifest):
         info = {"units": units["kind"], "unknown": {manifest["model"]["name"]: counts}}
         lines += [with_flags(str(alert)) for alert in unknown_alerts(info)]
+    name = manifest["model"]["name"]
+    layers = [(name, n) for n in manifest["layers"]]
+    lines += [str(alert) for alert in pre_norm_alerts({"manifests": {name: manifest}}, layers)]
     if losses.get("means_without_first_token"):
         lines.append(
             f"{losses['means_without_first_token']:,} words are means without their first subword token, the first "
@@ -181,6 +184,10 @@ def describe_model(model: LanguageModel) -> Described:
         rows["parameters"] = f"{info['parameters']:,}"
     widths = sorted(set(info["widths"]))
     rows["layers"] = f"{info['layers']} (0: embeddings) × {'/'.join(map(str, widths))}"
+    if info.get("pre_norm"):
+        rows["last layer"] = (
+            f"{info['layers'] - 1}: what the model emits, after its final norm; the others are before the norm"
+        )
     if "causal" in info:
         rows["direction"] = "left to right" if info["causal"] else "both directions"
         rows["reads"] = (

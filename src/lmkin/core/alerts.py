@@ -27,6 +27,7 @@ class AlertKind(StrEnum):
     ONE_COMPONENT = "one component"
     CONSTANT = "constant neurons"
     SCALE_MOVED = "scale moved"
+    PRE_NORM = "before the norm"
     # attention
     SINK = "attention sink"
     NO_ROOM = "nothing without the sink"

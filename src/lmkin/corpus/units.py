@@ -16,6 +16,8 @@ from ..core import CorpusError, Unfit, quoted
 from .corpus import Corpus
 
 KINDS = ("word", "token", "sentence")
+NO_TAG = "_"
+"""What stands where a word has no tag, as in CoNLL-U."""
 IntArray = NDArray[np.int32]
 
 
@@ -96,13 +98,35 @@ class Units:
         rows = zip(self.sentence, self.start, self.end, strict=True)
         return [self.corpus[s].text[a:b] for s, a, b in rows]
 
+    @cached_property
+    def words(self) -> list[tuple[int, ...]]:
+        """For each row the numbers of the words of its sentence with which it shares a character."""
+        if self.kind == "word":
+            return [(w,) for w in self.index.tolist()]
+        words: list[tuple[int, ...]] = []
+        for number in np.unique(self.sentence).tolist():
+            rows = self.rows_of(number)
+            start, end = self.start[rows, None], self.end[rows, None]
+            first, last = np.array(self.corpus[number].spans, np.int32).reshape(-1, 2).T
+            shares = (start < last) & (end > first) & (end > start)
+            words += [tuple(np.flatnonzero(row).tolist()) for row in shares]
+        return words
+
     def tags(self, name: str) -> list[str]:
-        """The tag ``name`` of every word row."""
-        if self.kind != "word":
-            raise CorpusError(f"Only words have tags; these units are {self.kind}s.")
+        """The tag ``name`` of every row: of a word its own, of a token that of the word it lies in.
+
+        ``"_"`` for a token that lies in no word, and for one that reaches into words with different tags.
+        """
+        if self.kind == "sentence":
+            raise CorpusError(
+                "Only words have tags, and tokens by them; these units are sentences."
+            )
         self.corpus._require_tag(name)
-        pairs = zip(self.sentence, self.index, strict=True)
-        return [self.corpus[s].tags[name][w] for s, w in pairs]
+        tags = []
+        for sentence, words in zip(self.sentence.tolist(), self.words, strict=True):
+            mine = {self.corpus[sentence].tags[name][w] for w in words}
+            tags.append(mine.pop() if len(mine) == 1 else NO_TAG)
+        return tags
 
     def rows_of(self, sentence: int) -> slice:
         """The rows of one sentence."""

@@ -16,7 +16,7 @@ from ..corpus import Corpus, Units
 from .rule import UnitRule
 
 if TYPE_CHECKING:
-    from .attention import WordAttention
+    from .attention import UnitAttention
 
 IntArray = NDArray[np.int32]
 FloatArray = NDArray[np.float32]
@@ -147,6 +147,11 @@ class LanguageModel(ABC):
         """What makes the model's numbers what they are, for the manifest and the cache key."""
 
     @property
+    def pre_norm(self) -> bool | None:
+        """Whether the last layer is after a final norm that the others are before; None where nobody knows."""
+        return None
+
+    @property
     def device_type(self) -> str:
         """Where the model runs: cpu, cuda, mps …."""
         return "cpu"
@@ -161,8 +166,8 @@ class LanguageModel(ABC):
         # All layers of every token, and the rows that are made of them.
         return 2 * tokens * sum(self.widths) * 4
 
-    def attention(self, corpus: Corpus, **options: Any) -> Iterator[WordAttention]:
-        """Word-level attention of each sentence; see :mod:`lmkin.models.attention`."""
+    def attention(self, corpus: Corpus, **options: Any) -> Iterator[UnitAttention]:
+        """Attention between the words or tokens of each sentence; see :mod:`lmkin.models.attention`."""
         raise ModelError(f"{self.name} holds vectors only; it has no attention to show.")
 
     def __repr__(self) -> str:

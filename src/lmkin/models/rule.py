@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from typing import Literal, get_args
 
 from ..core import LmkinError, did_you_mean, is_whole, quoted
 from ..corpus import KINDS
@@ -15,6 +16,8 @@ POOLINGS = {
 FIRST_TOKEN = ("drop", "keep")
 SPECIAL_TOKENS = ("drop", "keep")
 LONG = ("window", "truncate")
+AttentionUnit = Literal["word", "token"]
+"""Between what there is attention."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,17 @@ class UnitRule:
     def to_dict(self) -> dict[str, str | int | None]:
         """The rule as plain data, for the manifest."""
         return asdict(self)
+
+
+def attention_units(units: str) -> AttentionUnit:
+    """Between what attention goes, by its name. Raise if there is none between such units."""
+    if units == "sentence":
+        raise LmkinError(
+            "Attention goes from word to word, or from token to token (units='token'); between sentences there is none."
+        )
+    _check("units of attention", units, get_args(AttentionUnit))
+    known: AttentionUnit = "token" if units == "token" else "word"
+    return known
 
 
 def _check(what: str, value: str, known: tuple[str, ...]) -> None:

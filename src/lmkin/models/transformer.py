@@ -13,12 +13,13 @@ import transformers
 from ..core import ModelError
 from ..corpus import Corpus
 from .base import AlignedCorpus, FloatArray, IntArray, LanguageModel, Window
+from .final_norm import final_norm, layers_of, watched
 from .rule import UnitRule
 from .tokens import Tokenizer
 from .unit_reader import Reader
 
 if TYPE_CHECKING:
-    from .attention import WordAttention
+    from .attention import UnitAttention
 
 _PROBE_LENGTH = 6
 
@@ -26,8 +27,8 @@ _PROBE_LENGTH = 6
 class TransformerModel(LanguageModel):
     """A transformer of the `transformers` library, seen through its hidden states.
 
-    Layers are what ``output_hidden_states`` gives: 0 the embedding output, then one after each block; the
-    last one of most decoders is after the final normalisation.
+    Layers are what ``output_hidden_states`` gives: 0 the embedding output, then one after each block. The last one is
+    what the model emits: of pre-norm models after the final norm, which the others are before.
     """
 
     def __init__(
@@ -50,7 +51,7 @@ class TransformerModel(LanguageModel):
         self._unset = unset
         self._weight_hash: str | None = None
         self.limit = _length_limit(module, self.config, tokenizer)
-        self.widths, self.causal = self._probe()
+        self.widths, self.causal, self.final_norm = self._probe()
         self.reader = Reader(tokenizer, limit=self.limit, causal=self.causal)
 
     # -- reading and running -----------------------------------------------------------------
@@ -63,7 +64,7 @@ class TransformerModel(LanguageModel):
         self, windows: Sequence[Window], layers: Sequence[int], *, reduce: str = "sum"
     ) -> tuple[IntArray, list[FloatArray]]:
         """Run a batch and pool its tokens into units."""
-        states = self.forward([w.ids for w in windows], [w.types for w in windows]).hidden_states
+        states = layers_of(self.forward([w.ids for w in windows], [w.types for w in windows]))
         width = states[0].shape[1]
         flat = np.concatenate([w.positions + b * width for b, w in enumerate(windows)])
         rows, slot = np.unique(np.concatenate([w.rows for w in windows]), return_inverse=True)
@@ -144,11 +145,11 @@ class TransformerModel(LanguageModel):
             attentions=out.decoder_attentions,
         )
 
-    def attention(self, corpus: Corpus, **options: Any) -> Iterator[WordAttention]:
-        """Word-level attention of each sentence; needs ``load_model(…, attention=True)``."""
-        from .attention import word_attention
+    def attention(self, corpus: Corpus, **options: Any) -> Iterator[UnitAttention]:
+        """Attention between words or tokens of each sentence; needs ``load_model(…, attention=True)``."""
+        from .attention import unit_attention
 
-        return word_attention(self, corpus, **options)
+        return unit_attention(self, corpus, **options)
 
     @property
     def shows_attention(self) -> bool:
@@ -157,8 +158,8 @@ class TransformerModel(LanguageModel):
 
     # -- what kind of model it is ------------------------------------------------------------
 
-    def _probe(self) -> tuple[tuple[int, ...], bool]:
-        """Widths of all layers and whether the model is causal, by a look at what it does.
+    def _probe(self) -> tuple[tuple[int, ...], bool, str | None]:
+        """Widths of all layers, whether the model is causal, and its final norm, by a look at what it does.
 
         Two inputs that differ in their last token only: in a causal model the other positions agree.
         """
@@ -171,7 +172,8 @@ class TransformerModel(LanguageModel):
             body, other = body[-self.limit :], other[-self.limit :]
         rows = [[*template.prefix, *body], [*template.prefix, *other]]
         try:
-            states = self.forward(rows, [[0] * len(rows[0])] * 2).hidden_states
+            with watched(self.module) as steps:
+                states = layers_of(self.forward(rows, [[0] * len(rows[0])] * 2))
         except (TypeError, ValueError, RuntimeError, KeyError, AttributeError, IndexError) as error:
             raise ModelError(
                 f"{self.name} ({type(self.module).__name__}) does not run on text: "
@@ -198,6 +200,7 @@ class TransformerModel(LanguageModel):
         return (
             tuple(int(s.shape[-1]) for s in states),
             bool(((before[0] - before[1]).abs().max() / spread) < 1e-4),
+            final_norm(steps, states[-1]) if len(states) > 1 else None,
         )
 
     def _vocabulary(self) -> int:
@@ -205,6 +208,11 @@ class TransformerModel(LanguageModel):
 
     def _dtype(self) -> str:
         return str(next(self.module.parameters()).dtype).removeprefix("torch.")
+
+    @property
+    def pre_norm(self) -> bool:
+        """Whether the last layer is after a final norm that the others are before."""
+        return self.final_norm is not None
 
     @property
     def n_parameters(self) -> int:
@@ -266,6 +274,7 @@ class TransformerModel(LanguageModel):
             "model_type": self.config.model_type,
             "side": self.side,
             "causal": self.causal,
+            "pre_norm": self.pre_norm,
             "layers": self.n_layers,
             "widths": list(self.widths),
             "parameters": self.n_parameters,

@@ -39,7 +39,12 @@ _HEAD = {
     "parts": [_PART],
     "kept": [[Any]],
     "sample": [Whole()],
-    "info": {str: Any},
+    "info": {
+        "manifests?": {
+            str: {"model?": {"layers?": Whole(1), "pre_norm?": (bool, None), str: Any}, str: Any}
+        },
+        str: Any,
+    },
 }
 
 

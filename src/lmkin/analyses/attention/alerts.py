@@ -25,26 +25,27 @@ def find_alerts(
     parts: int | None,
 ) -> list[Alert]:
     """All alerts of a comparison."""
+    unit = info["units"]
     return [
-        *_no_room(views),
+        *_no_room(views, unit),
         *_sinks(heads, sink_share),
         *_even(views),
         *_undefined(views, heads),
-        *_left_out(views),
+        *_left_out(views, unit),
         *_lost(views[0], info),
         *unknown_alerts(info),
         *_parts(parts),
     ]
 
 
-def _no_room(views: Sequence[ViewSums]) -> list[Alert]:
+def _no_room(views: Sequence[ViewSums], unit: str) -> list[Alert]:
     if any(v.view.sink == "dropped" for v in views):
         return []
     return [
         Alert(
             AlertKind.NO_ROOM,
-            "Without the first word no word sees two positions or more, so there are no values with the sink dropped. "
-            "Give longer sentences if you want them.",
+            f"Without the first {unit} no {unit} sees two positions or more, so there are no values with the sink "
+            f"dropped. Give longer sentences if you want them.",
         )
     ]
 
@@ -108,7 +109,7 @@ def _undefined(views: Sequence[ViewSums], heads: Heads) -> list[Alert]:
     ]
 
 
-def _left_out(views: Sequence[ViewSums]) -> list[Alert]:
+def _left_out(views: Sequence[ViewSums], unit: str) -> list[Alert]:
     worst = max((v.total().counts for v in views), key=lambda c: c["single"])
     share = worst["single"] / max(worst["single"] + worst["words"], 1)
     if share <= 0.2:
@@ -116,18 +117,19 @@ def _left_out(views: Sequence[ViewSums]) -> list[Alert]:
     return [
         Alert(
             AlertKind.WORDS_LEFT_OUT,
-            f"{worst['single']:,} words ({share:.0%}) see one position only, and are left out. Longer sentences have "
+            f"{worst['single']:,} {unit}s ({share:.0%}) see one position only, and are left out. Longer sentences have "
             f"fewer of them.",
         )
     ]
 
 
 def _lost(view: ViewSums, info: dict[str, Any]) -> list[Alert]:
-    """Sentences and words of the corpus that were not compared."""
+    """Sentences, and words or tokens, of the corpus that were not compared."""
     counts = view.total().counts
     sentences = info.get("sentences", 0) - counts["all_sentences"]
-    words = info.get("words", 0) - counts["all_words"]
-    if "words" not in info or not (sentences or words):
+    offered, unit = info.get("offered", 0), info["units"]
+    lost = offered - counts["all_words"]
+    if not offered or not (sentences or lost):
         return []
     which = (
         f", those of {sentences:,} {'sentence' if sentences == 1 else 'sentences'} among them"
@@ -137,7 +139,7 @@ def _lost(view: ViewSums, info: dict[str, Any]) -> list[Alert]:
     return [
         Alert(
             AlertKind.DROPPED,
-            f"{words:,} of {info['words']:,} words are left out of all models{which}: one of them cannot represent "
+            f"{lost:,} of {offered:,} {unit}s are left out of all models{which}: one of them cannot represent "
             f"them, reads less at once, or has them as the first token of a decoder.",
         )
     ]

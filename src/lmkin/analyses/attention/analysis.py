@@ -6,6 +6,7 @@ from typing import Any
 
 from ...analysis import Analysis, Running, Source, analysis
 from ...core import LmkinError, Plan
+from ...models import attention_units
 from ...rows import Workspace
 from .options import AttentionOptions
 from .result import AttentionSimilarity
@@ -28,7 +29,7 @@ class AttentionAnalysis(Analysis[AttentionOptions]):
     function = "attention_similarity"
     Options = AttentionOptions
     result = AttentionSimilarity
-    unread = ("units", "pooling", "first_token", "special_tokens", "long", "overlap", "max_length")
+    unread = ("pooling", "first_token", "special_tokens", "long", "overlap", "max_length")
     stored = False
     attention = True
 
@@ -48,6 +49,7 @@ class AttentionAnalysis(Analysis[AttentionOptions]):
             raise LmkinError(
                 "Attention is not stored: give a corpus for the models to read (corpus=…)."
             )
+        attention_units(source.reading.units)
         super().check_source(source, options)
         from .sentence_maps import choose_sentence
 
@@ -69,6 +71,7 @@ class AttentionAnalysis(Analysis[AttentionOptions]):
             source.models,
             source.sentences,
             **vars(options),
+            units=attention_units(source.reading.units),
             memory=running.memory,
             layers=source.reading.layers,
             batch_tokens=source.reading.batch_tokens,

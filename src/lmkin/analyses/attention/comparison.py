@@ -13,6 +13,7 @@ import xarray as xr
 from ...core import PARTS, Convention, MeasureError, as_data, check_intervals, did_you_mean, quoted
 from ...corpus import Corpus, Sentence, read_corpus
 from ...measures import check_value, measure_info
+from ...models import AttentionUnit, attention_units
 from ...results import Entry, Labels, as_dataset, make_provenance, plain
 from ...rows import Workspace
 from .alerts import find_alerts
@@ -46,6 +47,7 @@ def attention_similarity(
     intervals: bool = True,
     level: float = 0.95,
     parts: int | Sequence[Any] = PARTS,
+    units: AttentionUnit = "word",
     layers: str | int | Sequence[int] = "all",
     causal: bool | Sequence[str] | None = None,
     batch_tokens: int | None = None,
@@ -88,6 +90,9 @@ def attention_similarity(
         Confidence level of the intervals.
     parts
         How many blocks of whole documents the jackknife leaves out in turn; or one label a sentence.
+    units
+        Of the models: attention between ``word`` and word, so that models with any tokenizers can be compared; or
+        between ``token`` and token, for models whose tokenizers cut the text alike, and for text without spaces.
     layers
         Of the models, such as ``"1-3,6"``. Attention has layers from 1.
     causal
@@ -117,6 +122,7 @@ def attention_similarity(
         raise MeasureError(f"convention is 'paper' or 'released'; got {quoted(convention)}.")
     check_threshold(threshold)
     check_intervals(intervals, level, parts, labels=True)
+    attention_units(units)
     own = dict(measure_options or {})
     check_measure_options(names, own)
     settings = Settings(
@@ -125,6 +131,7 @@ def attention_similarity(
         intervals=intervals,
         level=level,
         parts=parts,
+        units=units,
         layers=layers,
         causal=causal,
         convention=convention,
@@ -137,8 +144,8 @@ def attention_similarity(
     if isinstance(maps, ModelMaps):
         require_memory_for(maps, names, memory, parts=len(np.unique(maps.part)))
         if "js" in names:
-            shown = choose_sentence(sentence, maps.corpus)
-            drawn = sentence_attention(maps.models, shown, layers=layers)
+            shown = choose_sentence(sentence, maps.corpus, maps.counts.tolist())
+            drawn = sentence_attention(maps.models, shown, units=units, layers=layers)
     elif sentence is not None:
         raise MeasureError(
             "A sentence is for models to read: maps of your own can be drawn as they are."
@@ -201,14 +208,14 @@ def _compare(
     source: MapSource, measures: Sequence[str], settings: Settings, own: dict[str, Any]
 ) -> Comparison:
     if isinstance(source, ModelMaps):
-        source.require_words()
+        source.require_two()
     work = Workspace.of(settings.workspace)
     views = accumulate_maps(source, measures, work=work, progress=settings.progress)
     heads = Heads(source.layout)
     # Maps of one's own are shown as they are first, those of models without the sink.
     own_maps = isinstance(source, ArrayMaps)
     sinks = SINKS[::-1] if own_maps else SINKS
-    views = check_views(views, spare=sinks[1:] if own_maps else ())
+    views = check_views(views, source.info["units"], spare=sinks[1:] if own_maps else ())
     parts = useful_parts(views) if settings.intervals else []
     parts = parts if len(parts) > 1 else []
     entries: dict[str, dict[str, Entry]] = {}
@@ -223,7 +230,7 @@ def _compare(
                 tables.setdefault(measure, {})[sink] = table
             else:
                 entry = by_columns(mine, heads, measure, settings, own, parts)
-            entry.attrs = describe(measure, released=settings.released)
+            entry.attrs = describe(measure, source.info["units"], released=settings.released)
             entries.setdefault(measure, {})[sink] = entry
     shown = [v for v in views if v.view.sink == "kept"]
     totals = [v.total() for v in shown]
@@ -234,7 +241,7 @@ def _compare(
     counts = {f"{v.view.sink}, {'past' if v.view.past else 'all'}": v.total().counts for v in views}
     attrs = {
         "n": max(c["words"] for c in counts.values()),
-        "units": "word",
+        "units": source.info["units"],
         "sentences": max(c["sentences"] for c in counts.values()),
         "corpus": source.info.get("corpus", ""),
         "models": Labels(source.layout.groups).models,
@@ -257,6 +264,10 @@ def map_source(source: Any, corpus: Any, settings: Any) -> MapSource:
     if isinstance(source, Mapping):
         if corpus is not None:
             raise MeasureError("A corpus is for models to read; maps are read already.")
+        if settings.units != "word":
+            raise MeasureError(
+                "units= says between what models attend; maps of your own are between what they are between."
+            )
         if not isinstance(settings.layers, str) or settings.layers != "all":
             raise MeasureError(
                 "layers= chooses layers of models; of a dict of maps, give those that you want."
@@ -273,7 +284,12 @@ def map_source(source: Any, corpus: Any, settings: Any) -> MapSource:
             f"A corpus is a Corpus, the path of a file, or 'sample'; got {type(corpus).__name__}."
         )
     return ModelMaps(
-        models, sentences, parts, layers=settings.layers, batch_tokens=settings.batch_tokens
+        models,
+        sentences,
+        parts,
+        units=settings.units,
+        layers=settings.layers,
+        batch_tokens=settings.batch_tokens,
     )
 
 

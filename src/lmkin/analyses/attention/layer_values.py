@@ -11,6 +11,7 @@ import numpy as np
 
 from ...core import PARTS, MeasureError
 from ...measures import measure_info
+from ...models import AttentionUnit
 from ...results import Entry
 from ...rows import Workspace
 from ..similarity import similarity
@@ -26,6 +27,7 @@ class Settings(AttentionOptions):
 
     parts: Any = PARTS
     """A number, or one label a sentence."""
+    units: AttentionUnit = "word"
     layers: Any = "all"
     causal: bool | Sequence[str] | None = None
     batch_tokens: int = 2048

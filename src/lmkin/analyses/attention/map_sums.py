@@ -161,7 +161,7 @@ def accumulate_maps(
     return views
 
 
-def check_views(views: Sequence[ViewSums], spare: Sequence[str] = ()) -> list[ViewSums]:
+def check_views(views: Sequence[ViewSums], unit: str, spare: Sequence[str] = ()) -> list[ViewSums]:
     """The views that hold something to compare. Raise if one does not, unless its sink is ``spare``.
 
     Nothing to compare would look like heads that are all the same.
@@ -177,7 +177,7 @@ def check_views(views: Sequence[ViewSums], spare: Sequence[str] = ()) -> list[Vi
             )
             where = " up to its own" if view.view.past else ""
             raise MeasureError(
-                f"{what} word sees two positions or more{where}: there is nothing to compare. Give longer sentences."
+                f"{what} {unit} sees two positions or more{where}: there is nothing to compare. Give longer sentences."
             )
     lost = {v.view.sink for v in empty}
     return [v for v in views if v.view.sink not in lost]

@@ -11,14 +11,14 @@ _OWN: dict[str, dict[str, Any]] = {
     "js": {
         "long_name": "attention, 1 − Jensen-Shannon divergence",
         "summary": "Mean over the heads of x of the best match among the heads of y: 1 − the divergence of what they "
-        "attend to, word by word, in bits. 1: the same, 0: never to the same positions.",
+        "attend to, {unit} by {unit}, in bits. 1: the same, 0: never to the same positions.",
         "low": 0.0,
         "high": 1.0,
     },
     "pearson": {
         "long_name": "attention, correlation of rows",
         "summary": "Mean over the heads of x of the best match among the heads of y: the correlation of the two rows "
-        "of attention, averaged over words.",
+        "of attention, averaged over {unit}s.",
         "low": -1.0,
         "high": 1.0,
     },
@@ -34,11 +34,12 @@ ATTENTION = (*_OWN, "svsim", "pwsim", "ckasim")
 """Names of the measures of attention: of heads, and of layers with heads as columns."""
 
 
-def describe(measure: str, *, released: bool) -> dict[str, Any]:
-    """What a result says of a measure."""
+def describe(measure: str, unit: str, *, released: bool) -> dict[str, Any]:
+    """What a result says of a measure of attention between such units."""
     if measure in _OWN:
         description = {
             **_OWN[measure],
+            "summary": str(_OWN[measure]["summary"]).format(unit=unit),
             "symmetric": 0,
             "unbiased": 0,
             "held_out": 0,
@@ -53,7 +54,7 @@ def describe(measure: str, *, released: bool) -> dict[str, Any]:
         info = measure_info(measure)
         description = {
             "long_name": f"attention, {info.title} of heads",
-            "summary": "Heads as columns, (word, word) pairs as rows. " + info.summary,
+            "summary": f"Heads as columns, ({unit}, {unit}) pairs as rows. {info.summary}",
             "low": info.range[0],
             "high": info.range[1],
             "symmetric": int(info.symmetric),

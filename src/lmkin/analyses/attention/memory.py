@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ...core import Budget, MeasureError, budget
 from ...corpus import Corpus
-from ...models import LanguageModel, UnitRule
+from ...models import AttentionUnit, LanguageModel, UnitRule
 from .maps import SINKS
 from .model_maps import ModelMaps
 from .sources import BATCH, MapSource
@@ -35,10 +35,10 @@ def attention_memory(
     forward, longest = 0, 0
     if isinstance(source, ModelMaps):
         for model in source.models:
-            length = longest_input(model, source.corpus)
+            length = longest_input(model, source.corpus, source.units)
             tokens = max(source.batch_tokens, length)
             maps = 4 * tokens * length * sum(source.heads_of(model))
-            # One sentence at a time is taken out of the batch, joined into words, and made to sum to 1.
+            # One sentence at a time is taken out of the batch, joined into units, and made to sum to 1.
             one = 4 * length * length * sum(source.heads_of(model))
             forward += model.forward_memory(tokens, length) + maps + 4 * one
             longest = max(longest, length)
@@ -46,9 +46,9 @@ def attention_memory(
     return sums + forward + _COPIES * 4 * heads * numbers
 
 
-def longest_input(model: LanguageModel, corpus: Corpus) -> int:
+def longest_input(model: LanguageModel, corpus: Corpus, units: AttentionUnit) -> int:
     """Tokens of the longest sentence that a model reads whole."""
-    reading = model.read(corpus, UnitRule.make("word", long="truncate"))
+    reading = model.read(corpus, UnitRule.make(units, long="truncate"))
     return max(window.length for window in reading.windows)
 
 

@@ -18,15 +18,18 @@ from ...core import (
     quoted,
     unique_names,
 )
-from ...corpus import Corpus, Units
-from ...models import LanguageModel, UnitRule, load_model
+from ...corpus import Corpus, Units, first_difference
+from ...models import AlignedCorpus, AttentionUnit, LanguageModel, UnitRule, load_model
 from ...rows import SHARDS, Advance, parts_of_units
 from .maps import NOTHING, SentenceMaps
 from .sources import MapSource
 
 
 class ModelMaps(MapSource):
-    """Models side by side over the same sentences; nothing is kept. Words that one lacks are left out of all."""
+    """Models side by side over the same sentences; nothing is kept. What one lacks is left out of all.
+
+    ``units``: between words, or between tokens; then all tokenizers must cut the corpus alike.
+    """
 
     reread = False
 
@@ -36,6 +39,7 @@ class ModelMaps(MapSource):
         corpus: Corpus,
         parts: int | Sequence[Any],
         *,
+        units: AttentionUnit = "word",
         layers: Any = "all",
         batch_tokens: int = 2048,
     ):
@@ -45,9 +49,13 @@ class ModelMaps(MapSource):
             m if isinstance(m, LanguageModel) else load_model(m, attention=True) for m in models
         ]
         self.corpus = corpus
+        self.units = units
         self.batch_tokens = batch_tokens
         names = unique_names(m.name for m in self.models)
-        shapes = self._shapes = [_heads(model, corpus) for model in self.models]
+        readings = [_reading(model, corpus, units) for model in self.models]
+        if units == "token":
+            _require_same_tokens(names, [r.units for r in readings])
+        shapes = self._shapes = [_heads(model, corpus, units) for model in self.models]
         heads: dict[LayerId, int] = {}
         causal: list[bool] = []
         self._layers: list[list[int]] = []
@@ -68,28 +76,30 @@ class ModelMaps(MapSource):
             causal += [sees_past_only(model)] * len(layer_numbers)
         self.layout = Layout(heads)
         self.causal = np.array(causal)
-        units = Units.all_words(corpus)
+        every = Units.all_words(corpus) if units == "word" else readings[0].units
+        self.counts = np.bincount(every.sentence, minlength=len(corpus))
+        """Of every sentence, its words or tokens, those that are lost included."""
         if isinstance(parts, int | np.integer):
-            part, made_of = parts_of_units(units, parts)
-            first = np.searchsorted(units.sentence, np.arange(len(corpus)))
+            part, made_of = parts_of_units(every, parts)
+            first = np.searchsorted(every.sentence, np.arange(len(corpus)))
             self.part = part[np.minimum(first, len(part) - 1)]
         else:
             self.part, made_of = parts_of_rows(len(corpus), parts), "labels"
-        self.words: list[int] = []
-        """Of the sentence that was read last: the words that all models have."""
+        self.shown: dict[int, str] = {}
+        """Of the sentence that was read last: number and name of the words or tokens that all models have."""
         self.info = {
-            "units": "word",
+            "units": units,
             "corpus": corpus.name,
             "corpus_hash": corpus.hash,
             "sentences": len(corpus),
             "parts_of": made_of,
             "models": {n: m.identity() for n, m in zip(names, self.models, strict=True)},
-            "words": len(units),
+            "offered": len(every),
             # Of a reading of its own: what runs later may skip the shards that an earlier run has finished.
             "unknown": {
                 n: unknown
-                for n, m in zip(names, self.models, strict=True)
-                if (unknown := m.read(corpus, UnitRule.make("word", long="truncate")).unknown)
+                for n, reading in zip(names, readings, strict=True)
+                if (unknown := reading.unknown)
             },
         }
 
@@ -97,14 +107,21 @@ class ModelMaps(MapSource):
         """Heads of every layer of a model, asked for or not."""
         return self._shapes[self.models.index(model)]
 
-    def require_words(self) -> None:
-        """Raise if no sentence has two words: there is nothing to attend to but the word itself."""
-        if all(len(sentence.words) < 2 for sentence in self.corpus):
-            raise MeasureError(
-                f"No sentence of {quoted(self.corpus.name)} has two words or more, and attention is compared from word "
-                f"to word. Plain text is split into words at spaces: for a script without them, such as Chinese, put "
-                f"spaces between the words, or give a corpus that names them (CoNLL-U, column files)."
-            )
+    def require_two(self) -> None:
+        """Raise if no sentence has two words, or tokens: there is nothing to attend to but the word itself."""
+        if (self.counts >= 2).any():
+            return
+        told = (
+            f"No sentence of {quoted(self.corpus.name)} has two {self.units}s or more, and attention is compared from "
+            f"{self.units} to {self.units}."
+        )
+        if self.units == "token":
+            raise MeasureError(f"{told} Give longer sentences.")
+        raise MeasureError(
+            f"{told} Plain text is split into words at spaces: for a script without them, such as Chinese, compare "
+            f"attention between the models' own tokens (units='token'), or give a corpus that names its words "
+            f"(CoNLL-U, column files)."
+        )
 
     def starts(self) -> NDArray[np.int64]:
         """Sentences at which a document begins; every one, where documents are few."""
@@ -117,7 +134,10 @@ class ModelMaps(MapSource):
     ) -> Iterator[tuple[int, SentenceMaps]]:
         """Run all models over a few sentences, then over the next."""
         some = self.corpus[start:stop]
-        streams = [iter(m.attention(some, batch_tokens=self.batch_tokens)) for m in self.models]
+        streams = [
+            iter(m.attention(some, units=self.units, batch_tokens=self.batch_tokens))
+            for m in self.models
+        ]
         current = [next(s, None) for s in streams]
         for number in range(len(some)):
             attentions = []
@@ -130,21 +150,23 @@ class ModelMaps(MapSource):
                 advance(1)
             if len(attentions) < len(self.models):
                 continue
-            shared = set(attentions[0].words).intersection(*(f.words for f in attentions[1:]))
+            first = attentions[0]
+            shared = set(first.index).intersection(*(f.index for f in attentions[1:]))
             if shared:
-                self.words = sorted(shared)
-                yield start + number, self._joined(attentions, self.words)
+                called = dict(zip(first.index, first.names, strict=True))
+                self.shown = {k: called[k] for k in sorted(shared)}
+                yield start + number, self._joined(attentions, list(self.shown))
 
-    def _joined(self, attentions: Sequence[Any], words: list[int]) -> SentenceMaps:
+    def _joined(self, attentions: Sequence[Any], shared: list[int]) -> SentenceMaps:
         weights, sinks = [], []
         for item, layers in zip(attentions, self._layers, strict=True):
-            mine = [item.words.index(w) for w in words]
+            mine = [item.index.index(k) for k in shared]
             W = item.weights[layers][:, :, mine][..., mine]
             sink = item.left_out[layers][:, :, mine]
             W = np.where(sink[..., None] < 1, W, 0)  # shown as even, where all goes to the sink
-            if len(mine) < len(item.words):
+            if len(mine) < len(item.index):
                 total = W.sum(-1)
-                some = total > NOTHING  # else all goes to the sink, or to words that are left out
+                some = total > NOTHING  # else all goes to the sink, or to what is left out
                 sink = np.where(some, sink / np.where(some, total * (1 - sink) + sink, 1), 1)
                 W = np.where(some[..., None], W / np.where(some, total, 1)[..., None], 0)
             weights.append(W.reshape(-1, *W.shape[2:]))
@@ -171,10 +193,29 @@ def sees_past_only(model: LanguageModel) -> bool:
     return bool(getattr(model, "causal", False)) or getattr(model, "side", "") == "decoder"
 
 
-def _heads(model: LanguageModel, corpus: Corpus) -> list[int]:
+def _reading(model: LanguageModel, corpus: Corpus, units: AttentionUnit) -> AlignedCorpus:
+    """What a model makes of the corpus; of tokens all that there are, so that they can be compared."""
+    if units == "word":
+        return model.read(corpus, UnitRule.make("word", long="truncate"))
+    return model.read(corpus, UnitRule.make("token", first_token="keep"))
+
+
+def _require_same_tokens(names: Sequence[str], units: Sequence[Units]) -> None:
+    """Raise if tokenizers do not cut the corpus alike, with the first place where they differ."""
+    for name, other in zip(names[1:], units[1:], strict=True):
+        difference = first_difference(units[0], other)
+        if difference is not None:
+            raise MeasureError(
+                f"{names[0]} and {name} do not give the same tokens, for their tokenizers cut the text differently: "
+                f"{difference}. Compare attention between words (units='word'), or models of one tokenizer."
+            )
+
+
+def _heads(model: LanguageModel, corpus: Corpus, units: AttentionUnit) -> list[int]:
     """Heads of every layer, from a look at the first sentence that the model can read."""
     for start in range(0, len(corpus), 20):
-        item = next(iter(model.attention(corpus[start : start + 20], batch_tokens=1)), None)
+        some = corpus[start : start + 20]
+        item = next(iter(model.attention(some, units=units, batch_tokens=1)), None)
         if item is not None:
             layers, heads = item.weights.shape[:2]
             return [heads] * layers
@@ -182,5 +223,6 @@ def _heads(model: LanguageModel, corpus: Corpus) -> list[int]:
     reads = f" ({limit:,} tokens)" if isinstance(limit, int) else ""
     raise MeasureError(
         f"{model.name} has no attention map for any sentence of {quoted(corpus.name)} ({len(corpus):,} in all): they "
-        f"are longer than it reads at once{reads}, or it has none of their words. Give shorter sentences, one a line."
+        f"are longer than it reads at once{reads}, or it has none of their {units}s. Give shorter sentences, one "
+        f"a line."
     )

@@ -6,6 +6,7 @@ import time
 
 from ...analysis import Running, Source
 from ...core import Plan, Step
+from ...models import attention_units
 from .comparison import choose_measures
 from .memory import require_memory_for
 from .model_maps import ModelMaps
@@ -22,6 +23,7 @@ def open_maps(source: Source, options: AttentionOptions) -> ModelMaps:
         source.models,
         source.sentences,
         options.blocks,
+        units=attention_units(source.reading.units),
         layers=source.reading.layers,
         **({} if batch is None else {"batch_tokens": batch}),
     )
@@ -37,7 +39,7 @@ def plan_attention(source: Source, options: AttentionOptions, running: Running) 
     some = sentences[:: max(1, len(sentences) // _TRIED)][:_TRIED]
     begun = time.perf_counter()
     for model in maps.models:
-        for _ in model.attention(some, batch_tokens=maps.batch_tokens):
+        for _ in model.attention(some, units=maps.units, batch_tokens=maps.batch_tokens):
             pass
     per_sentence = (time.perf_counter() - begun) / max(len(some), 1)
     title = f"{maps.layout.width} heads in {len(maps.layout.groups)} layers, {len(sentences):,} sentences"

@@ -70,6 +70,7 @@ class MapSource(ABC):
                 [*layer, heads]
                 for layer, heads in zip(self.layout.groups, self.layout.widths, strict=True)
             ],
+            "units": self.info.get("units"),
             "parts": fingerprint(self.part),
             "corpus": self.info.get("corpus_hash"),
             "models": {

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import Alert, AlertKind, quoted
 from ...corpus import Units
-from ..similarity import FEW_PARTS, dropped_alerts, unknown_alerts
+from ..similarity import FEW_PARTS, dropped_alerts, pre_norm_alerts, unknown_alerts
 from .options import ProbeOptions
 from .run import ProbingRun, TaskRun
 from .tasks import Task
@@ -18,6 +18,11 @@ from .tasks import Task
 def find_alerts(run: ProbingRun, options: ProbeOptions) -> list[Alert]:
     """All that holds."""
     alerts = [*dropped_alerts(dict(run.rows.info)), *unknown_alerts(run.rows.info)]
+    models = run.rows.models
+    alerts += pre_norm_alerts(
+        {"manifests": {m.name: m.manifest for m in models}},
+        [(m.name, n) for m in models for n in m.layers],
+    )
     alerts += _test_in_train(run.rows.units)
     if "no other" in run.rows.split_from:
         alerts.append(
@@ -28,7 +33,7 @@ def find_alerts(run: ProbingRun, options: ProbeOptions) -> list[Alert]:
             )
         )
     for task in run.tasks:
-        alerts += _labels(task)
+        alerts += _labels(task, run.rows.units)
     for task_run in run.runs:
         alerts += _fits(task_run, options)
     fewest = min(len(np.unique(part)) for part in run.parts.values())
@@ -66,7 +71,7 @@ def _test_in_train(units: Mapping[str, Units]) -> list[Alert]:
     return alerts
 
 
-def _labels(task: Task) -> list[Alert]:
+def _labels(task: Task, units: Mapping[str, Units]) -> list[Alert]:
     alerts = []
     missing = sum(task.missing.values())
     if missing:
@@ -74,7 +79,8 @@ def _labels(task: Task) -> list[Alert]:
         alerts.append(
             Alert(
                 AlertKind.MISSING_LABELS,
-                f"{missing:,} rows have no {quoted(task.name)} and are left out ({said}).",
+                f"{missing:,} rows have no {quoted(task.name)} and are left out ({said})."
+                + _without_a_word(units),
                 task.name,
             )
         )
@@ -102,6 +108,18 @@ def _labels(task: Task) -> list[Alert]:
                 )
             )
     return alerts
+
+
+def _without_a_word(units: Mapping[str, Units]) -> str:
+    """Why tokens have no tag, in a sentence; nothing of words."""
+    if units["train"].kind != "token":
+        return ""
+    counts = [len(words) for some in units.values() for words in some.words]
+    outside, across = counts.count(0), sum(n > 1 for n in counts)
+    return (
+        f" A token has the tag of the word it lies in: {outside:,} lie in no word, and {across:,} reach into several, "
+        f"and have their tag if it is the same."
+    )
 
 
 def _fits(run: TaskRun, options: ProbeOptions) -> list[Alert]:

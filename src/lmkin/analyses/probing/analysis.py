@@ -42,10 +42,10 @@ class ProbeAnalysis(Analysis[ProbeOptions]):
                     "Labels are of sentences: read sentences as units (units='sentence'), with pooling='cls' for a "
                     "model that was tuned for its first token."
                 )
-        elif source.corpus is not None and source.reading.units != "word":
+        elif source.corpus is not None and source.reading.units == "sentence":
             raise LmkinError(
-                "Tags are of words, so a probe for a tag reads words (units='word'). For the labels of sentences use "
-                "label='class' or label='score'."
+                "Tags are of words, so a probe for a tag reads words (units='word'), or tokens, which have the tag of "
+                "the word they lie in (units='token'). For the labels of sentences use label='class' or label='score'."
             )
 
     def check_run(self, source: Source, options: Any, running: Running) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...core import Alert, AlertKind
-from ..similarity import dropped_alerts, listed_layers, unknown_alerts
+from ..similarity import dropped_alerts, listed_layers, pre_norm_alerts, unknown_alerts
 
 if TYPE_CHECKING:
     from .clustering import Neurons
@@ -58,5 +58,6 @@ def find_alerts(
                 f"clusters at thresholds above {max(1 - chance, 0):.2f} may be of such. Take more words.",
             )
         )
-    alerts += dropped_alerts(info) + unknown_alerts(info)
+    layers = [(name, n) for name, m in models.items() for n in np.unique(m.layer).tolist()]
+    alerts += dropped_alerts(info) + unknown_alerts(info) + pre_norm_alerts(info, layers)
     return alerts

@@ -1,6 +1,13 @@
 """How alike layers are, across models and within one."""
 
-from .alerts import FEW_PARTS, dropped_alerts, listed_layers, ungrouped_alert, unknown_alerts
+from .alerts import (
+    FEW_PARTS,
+    dropped_alerts,
+    listed_layers,
+    pre_norm_alerts,
+    ungrouped_alert,
+    unknown_alerts,
+)
 from .comparison import similarity
 from .findings import layer_findings
 from .measure_time import seconds_of_measures
@@ -22,6 +29,7 @@ __all__ = [
     "measure_names",
     "pair_rows",
     "pairs_table",
+    "pre_norm_alerts",
     "seconds_of_measures",
     "similarity",
     "ungrouped_alert",

@@ -38,6 +38,7 @@ def find_alerts(
         *_constant(sides),
         *dropped_alerts(info),
         *unknown_alerts(info),
+        *pre_norm_alerts(info, map(_place, sides)),
         *_outliers(info),
         *_repeated(info, sides[0].n),
         *_drifted(sides, measures, standardized),
@@ -214,6 +215,30 @@ def unknown_alerts(info: Mapping[str, Any]) -> list[Alert]:
             f"whose vocabulary covers the text, or the right tokenizer (tokenizer=…).",
         )
     ]
+
+
+def pre_norm_alerts(info: Mapping[str, Any], layers: Iterable[tuple[str, int]]) -> list[Alert]:
+    """Of each model whose last layer is after a norm that others of the ``layers``, (model, number), are before."""
+    by_model: dict[str, set[int]] = {}
+    for model, layer in layers:
+        by_model.setdefault(model, set()).add(layer)
+    alerts = []
+    for model, manifest in info.get("manifests", {}).items():
+        about, mine = manifest.get("model", {}), by_model.get(model, set())
+        last = about.get("layers", 0) - 1
+        before = sorted(mine - {last})
+        if about.get("pre_norm") and last in mine and before:
+            alerts.append(
+                Alert(
+                    AlertKind.PRE_NORM,
+                    f"{model} is a pre-norm model: layer {last} is what it emits, after its final norm; "
+                    f"{listed_layers(before)} {'are' if len(before) > 1 else 'is'} before the norm. Part of what sets "
+                    f"layer {last} apart is that norm alone, and a model that is cut after an earlier layer emits that "
+                    f"layer through the norm, too.",
+                    model,
+                )
+            )
+    return alerts
 
 
 def _repeated(info: dict[str, Any], n: int) -> list[Alert]:

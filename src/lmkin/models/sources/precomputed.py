@@ -45,6 +45,12 @@ class PrecomputedModel(LanguageModel):
         self.widths = store.widths
         self._requests: list[tuple[list[str], int]] = []
 
+    @property
+    def pre_norm(self) -> bool | None:
+        """As the store says; None of files that other tools wrote."""
+        known: bool | None = getattr(self.store, "pre_norm", None)
+        return known
+
     def read(self, corpus: Corpus, rule: UnitRule) -> AlignedCorpus:
         """Find every sentence of the corpus in the file."""
         if rule.kind != "word":
@@ -128,6 +134,7 @@ class PrecomputedModel(LanguageModel):
             "class": type(self).__name__,
             "layers": self.n_layers,
             "widths": list(self.widths),
+            "pre_norm": self.pre_norm,
             "weights": digest.hexdigest(),
             "stored_rule": getattr(self.store, "rule", None),
         }

@@ -54,7 +54,7 @@ class AttentionReport(ReportKind):
             chapters += [
                 _map_chapter(heads),
                 _groups_chapter(heads, result.dataset),
-                _nearest_chapter(heads),
+                _nearest_chapter(heads, str(result.dataset.attrs["units"])),
             ]
         if result.sentence is not None:
             chapters.append(_drawing_chapter(view, heads, result.sentence))
@@ -125,9 +125,10 @@ def _map_chapter(about: HeadView) -> Chapter:
 
 
 def _groups_chapter(about: HeadView, result: xr.Dataset) -> Chapter:
+    unit = result.attrs["units"]
     paragraphs = [
         f"Groups of heads of one model of which any two differ by at most {about.threshold:g} bits (sink "
-        f"{about.sink}): they look at the same words. The head in the middle of a group stays, the others could go. "
+        f"{about.sink}): they look at the same {unit}s. The head in the middle of a group stays, the others could go. "
         f"Whether a task can do without them, a test with that task must tell."
     ]
     tables = [Table(model_table(about))]
@@ -146,13 +147,13 @@ def _groups_chapter(about: HeadView, result: xr.Dataset) -> Chapter:
     return Chapter("Which heads could go", paragraphs, tables=tables)
 
 
-def _nearest_chapter(about: HeadView) -> Chapter:
+def _nearest_chapter(about: HeadView, unit: str) -> Chapter:
     where = "of two models" if about.several else "of the model"
     return Chapter(
         "Nearest heads in other models" if about.several else "Nearest heads",
         [
-            f"The pairs of heads {where} that look at the same words most of all: 1 − Jensen-Shannon divergence, sink "
-            f"{about.sink}."
+            f"The pairs of heads {where} that look at the same {unit}s most of all: 1 − Jensen-Shannon divergence, "
+            f"sink {about.sink}."
         ],
         tables=[Table(nearest_table(about))],
     )
@@ -161,13 +162,15 @@ def _nearest_chapter(about: HeadView) -> Chapter:
 def _drawing_chapter(view: LayerPairs, about: HeadView | None, sentence: xr.DataArray) -> Chapter:
     every = drawn(view, sentence)
     paragraphs = [f"The sentence: {every.text}"] if every.text else []
+    unit = str(sentence.attrs.get("units", "word"))
     paragraphs.append(
-        "Rows are the words that attention comes from, columns those that it goes to; the last column is what goes to "
-        "special tokens or to the first position. A row sums to 100%. Point at a cell for its words and its value."
+        f"Rows are the {unit}s that attention comes from, columns those that it goes to; the last column is what goes "
+        f"to special tokens or to the first position. A row sums to 100%. Point at a cell for its {unit}s and its "
+        f"value."
     )
     if every.left_out:
         paragraphs.append(
-            f"The first {len(every.words)} words are drawn. What goes to the other {every.left_out} is counted as "
+            f"The first {len(every.words)} {unit}s are drawn. What goes to the other {every.left_out} is counted as "
             f"elsewhere."
         )
     options = [

@@ -40,7 +40,7 @@ _WAYS: dict[str, tuple[str, dict[str, tuple[str, str, str]]]] = {
                 "sink dropped",
                 "dropped",
                 "Dropped: what goes to special tokens, or to the first position, is left out, and what is left made "
-                "to sum to 1 again. Heads are alike if they look at the same words.",
+                "to sum to 1 again. Heads are alike if they look at the same places.",
             ),
             "kept": (
                 "sink kept",
