@@ -94,7 +94,10 @@ def test_tokens_have_the_tag_of_the_word_they_lie_in():
 SPANS = st.tuples(st.integers(0, 12), st.integers(0, 5)).map(lambda p: (p[0], min(12, sum(p))))
 
 
-@given(st.lists(SPANS.filter(lambda s: s[0] < s[1]), max_size=6).map(sorted), st.lists(SPANS))
+@given(
+    st.lists(SPANS.filter(lambda s: s[0] < s[1]), max_size=6).map(sorted),
+    st.lists(SPANS).map(sorted),
+)
 def test_the_words_of_a_token_are_those_that_have_it(words, tokens):
     """As words have their tokens, tokens have their words."""
     corpus = Corpus([Sentence("x" * 12, tuple(words), ("w",) * len(words))])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import lmkin
-from cli.command_line import call
 from lmkin.analyses.probing.baselines import control_task, most_frequent, words_of
 from lmkin.analyses.probing.options import ProbeOptions
 from lmkin.analyses.probing.tasks import Task, read_tasks
@@ -119,13 +118,12 @@ def test_models_whose_tokens_differ_are_refused(
         lmkin.common_units(stores)
 
 
-def test_on_the_command_line(model_folder: Any, tmp_path: Path) -> None:
-    done = call(
-        "probe", model_folder("gpt2"), "--corpus", "sample", "--limit", 60, "--tag", "upos", "--units", "token",
-        "--fit", "all", "--l1", 0.01, "--ranking", "none", "--no-intervals", "-o", tmp_path / "out",
+def test_a_decoder_says_which_layer_is_after_its_norm(
+    model_folder: Any, sample: lmkin.Corpus
+) -> None:
+    result = lmkin.probe(
+        [model_folder("gpt2")], sample[:60], tag="upos", units="token", fit="all", intervals=False,
+        ranking="none", l1=0.01, progress=False,
     )  # fmt: skip
-    assert done.code == 0, done.err
-    result = lmkin.load(tmp_path / "out")
-    assert result.attrs["units"] == "token"
-    kinds = [a.kind for a in result.alerts]
-    assert "before the norm" in kinds
+    (alert,) = [a for a in result.alerts if a.kind == "before the norm"]
+    assert "layer 2 is what it emits" in alert.text

@@ -130,7 +130,7 @@ class _Unit(NamedTuple):
     """A word or token: where its first token stands, its number, its name, and the places of its tokens."""
 
     first: int
-    index: int
+    number: int
     name: str
     positions: list[int]
 
@@ -174,7 +174,7 @@ def _item(
             if place[1] > 0 or not drops_first:
                 name = str(model.tokenizer.hf.convert_ids_to_tokens(ids[place[1]]))
                 units.append(_Unit(place[1], -1, name, [place[1]]))
-        units.sort(key=lambda unit: (unit.first, unit.index))
+        units.sort(key=lambda unit: (unit.first, unit.number))
     giving = np.zeros((len(units), len(ids)), np.float32)
     for i, unit in enumerate(units):
         giving[i, unit.positions] = 1
@@ -182,7 +182,7 @@ def _item(
     giving /= giving.sum(1, keepdims=True)
     return _Item(
         number,
-        tuple(unit.index for unit in units),
+        tuple(unit.number for unit in units),
         tuple(unit.name for unit in units),
         ids,
         types,
