@@ -19,6 +19,7 @@ def probe_findings(dataset: xr.Dataset) -> list[str]:
             sentences.append(_oracle(cells, model, task))
             sentences += _layers(cells, model, task)
             sentences += _control(cells, model, task)
+            sentences += _twin(cells, model, task)
     return sentences
 
 
@@ -74,4 +75,19 @@ def _control(cells: Cells, model: str, task: str) -> list[str]:
     return [
         f"On the control task (random tags by word type) the probe of all layers of {model} has {control:.3f}: a "
         f"selectivity of {_said(cells, 'selectivity', **at)} on {task}."
+    ]
+
+
+def _twin(cells: Cells, model: str, task: str) -> list[str]:
+    """How much of the score an untrained twin has, too."""
+    named = (f"untrained {model}", f"untrained:{model}@0")
+    twin = next((name for name in named if name in cells.labels["model"]), None)
+    if twin is None:
+        return []
+    main, at = cells.main(task), {"task": task, "probe": "all", "split": "test"}
+    own, other = (cells.get(main, model=m, **at) for m in (model, twin))
+    if own is None or other is None:
+        return []
+    return [
+        f"From the untrained twin the same probe has {other:.3f} on {task}: training is worth {own - other:+.3f}."
     ]
