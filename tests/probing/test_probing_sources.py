@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from command_line import call
 
 import lmkin
+from cli.command_line import call
 from least_runs import write_conllu
 from lmkin.analyses.probing import fitting
 from probing.tagged_activations import tagged_activations
@@ -194,7 +194,7 @@ def test_the_command_reads_train_dev_and_test(
     ("given", "says"),
     [
         (["--corpus", "x.conllu", "--train", "y.conllu"], "not both"),
-        (["--train", "y.conllu"], "Give train, and test"),
+        (["--train", "y.conllu", "--tag", "x"], "Give train, and test"),
         (["--corpus", "sample"], "Say what is to be predicted"),
         (["--corpus", "sample", "--tag", "chunk"], "no tag 'chunk'"),
     ],

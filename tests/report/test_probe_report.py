@@ -129,10 +129,10 @@ def test_the_table_of_layers_has_the_numbers(dataset: xr.Dataset) -> None:
     for row in rows:
         at = {"model": "student", "task": "upos", "probe": row["layer"]}
         for split in SPLITS:
-            assert row[split] == pytest.approx(float(dataset["accuracy"].sel(at, split=split)))
+            assert row[split] == pytest.approx(float(dataset["accuracy"].sel(**at, split=split)))
         assert row["test_se"] == pytest.approx(0.01)
         assert row["selectivity"] == pytest.approx(
-            float(dataset["selectivity"].sel(at, split="test"))
+            float(dataset["selectivity"].sel(**at, split="test"))
         )
         kept = bool(dataset["redundant"].sel(at)) and row["layer"] != "all"
         assert row["keeps"] == ("yes" if kept else "")
@@ -151,16 +151,15 @@ def test_classes_come_with_the_most_frequent_first(dataset: xr.Dataset) -> None:
     for row in class_table(view, 0, 1).to_records():
         at = {"model": "teacher", "class": f"deprel/{row['class']}"}
         for column in ("0", "3", "all"):
-            assert row[column] == pytest.approx(float(dataset["f1"].sel(at, probe=column)))
+            assert row[column] == pytest.approx(float(dataset["f1"].sel(**at, probe=column)))
 
 
 def test_a_class_that_is_not_there_has_no_f1(dataset: xr.Dataset) -> None:
     gone = dataset.copy(deep=True)
     gone["f1"].loc[{"model": "teacher", "probe": "1", "class": "upos/c2"}] = np.nan
-    chart = result_charts(probe_of(gone))["probe-classes-upos-teacher"]().to_dict()
-    (data,) = [d["values"] for d in [chart["data"]]]
+    chart = result_charts(probe_of(gone))["probe-classes-upos-teacher"]()
     names = classes_of(ProbeView(gone), 0)
-    cell = next(d for d in data if (d["c"], d["k"]) == (names.index("c2"), 1))
+    cell = values_of(chart, c=names.index("c2"), k=1)
     (value,) = [v for k, v in cell.items() if k.endswith("|")]
     assert value is None
 
@@ -173,7 +172,8 @@ def test_tasks_and_layers(dataset: xr.Dataset) -> None:
 
 
 def values_of(chart: Any, **wanted: Any) -> dict[str, Any]:
-    rows = chart.to_dict()["data"]["values"]
+    spec = chart.to_dict()
+    rows = spec["datasets"][spec["data"]["name"]]
     return next(row for row in rows if all(row[k] == v for k, v in wanted.items()))
 
 
@@ -185,7 +185,7 @@ def test_lines_are_the_splits_and_the_control(dataset: xr.Dataset) -> None:
     ):  # fmt: skip
         row = values_of(chart, kind=line, layer=2)
         (value,) = [v for k, v in row.items() if k.endswith("|")]
-        assert value == pytest.approx(float(dataset[name].sel(at, split=split)))
+        assert value == pytest.approx(float(dataset[name].sel(**at, split=split)))
     row = values_of(chart, kind="test", layer=2)
     assert [v for k, v in row.items() if k.endswith("kept")] == [
         float(dataset["redundant"].sel(at))

@@ -135,7 +135,7 @@ def compute_probes(
             name = mine.layers.label(layers[task_run.model])
             fitted[task_run.model, task_run.task.name, name] = mine.fitted
     beside = compare_published(dataset) if options.compare_published else None
-    return Probes(dataset, fitted, beside)
+    return Probes(dataset, fitted, published=beside)
 
 
 def _attributes(

@@ -168,7 +168,8 @@ class Probes(Result):
         path, beside = folder / WEIGHTS, None
         if (folder / BESIDE).is_file():
             (beside,) = load_result(folder / BESIDE).data_vars.values()
-        made = cls(dataset, load_weights(path) if path.is_file() else None, beside)
+        fitted = load_weights(path) if path.is_file() else None
+        made = cls(dataset, fitted, published=beside)
         made._require_whole(path)
         return made
 

@@ -109,11 +109,11 @@ def score_table(dataset: xr.Dataset) -> ResultTable:
     classes = any(row["score"] == "accuracy" for row in rows)
     binary = any(len(c) == 2 for c in dataset.attrs["classes"].values())
     optional = [
-        Column("macro_f1", "macro-F1", kind="number"),
+        Column("macro_f1", "macro-F1", kind="number", shown=False),
         Column("matthews", "Matthews", kind="number", shown=binary),
         Column("accuracy_unseen", "unseen words", kind="number"),
         Column("selectivity", "selectivity", kind="number"),
-        Column("compression", "compression", kind="number", decimals=2),
+        Column("compression", "code", kind="number", decimals=2),
         Column("spearman", "Spearman", kind="number"),
         Column("r2", "R²", kind="number"),
     ]
@@ -130,10 +130,10 @@ def score_table(dataset: xr.Dataset) -> ResultTable:
         )
     if "compression" in there:
         caption.append(
-            "Compression: how many times shorter the online code of train's labels is than a uniform one."
+            "Code: how many times shorter the online code of train's labels is than a uniform one."
         )
     hidden = (
-        "probe", "kind", "score", "train_se", "dev_se", "train_low", "train_high", "dev_low", "dev_high", "test_low",
+        "layers", "kind", "score", "train_se", "dev_se", "train_low", "train_high", "dev_low", "dev_high", "test_low",
         "test_high", "macro_f1_se", "matthews_se", "accuracy_unseen_se", "control", "control_se",
         "selectivity_se", "spearman_se", "r2_se", "kept", "redundant", "behind", "behind_se", "behind_low",
         "behind_high", "bits", "weights", "l1", "l2", "kkt",
@@ -144,13 +144,13 @@ def score_table(dataset: xr.Dataset) -> ResultTable:
         [
             Column("model", shown=several["model"]),
             Column("task", shown=several["task"]),
-            Column("layers"),
+            Column("probe", "layers"),
             Column("train", kind="number"),
             Column("dev", kind="number"),
             Column("test", kind="number", error="test_se"),
             *shown,
             Column("neurons", kind="count", help="Neurons with a weight that is not 0."),
-            Column("width", "of", kind="count"),
+            Column("width", "of", kind="count", shown=False),
             Column("keeps", "keeps"),
             *(Column(name, shown=False) for name in hidden),
             *(Column(c.key, shown=False) for c in optional if c.key not in there),

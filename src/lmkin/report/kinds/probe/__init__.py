@@ -144,7 +144,7 @@ def _facts(view: ProbeView) -> list[tuple[str, str]]:
     if attrs.get("corpus"):
         lines.append(("Corpus", str(attrs["corpus"])))
     tasks = [
-        f"{name} ({counted(len(view.cells.classes(raw)), 'class').replace('classs', 'classes')})"
+        f"{name} ({len(view.cells.classes(raw)):,} classes)"
         if view.cells.classes(raw)
         else f"{name} (a score)"
         for name, raw in zip(view.tasks, view.raw_tasks, strict=True)
