@@ -9,7 +9,9 @@ from typing import Any
 import lmkin
 from lmkin.analysis import Analysis
 
-LEAST: dict[str, dict[str, Any]] = {"probe": {"tag": ("upos",), "fit": ("all", "each")}}
+LEAST: dict[str, dict[str, Any]] = {
+    "probe": {"tag": ("upos",), "fit": ("all", "each"), "l1": 0.01, "code_length": False}
+}
 """Options without which an analysis has nothing to do, or too much for a test."""
 
 
@@ -20,11 +22,14 @@ def least_options(analysis: Analysis[Any], **more: Any) -> Any:
 
 def least_flags(analysis: Analysis[Any]) -> list[str]:
     """The same on the command line."""
-    return [
-        part
-        for name, values in LEAST.get(analysis.name, {}).items()
-        for part in (f"--{name.replace('_', '-')}", ",".join(values))
-    ]
+    flags: list[str] = []
+    for name, value in LEAST.get(analysis.name, {}).items():
+        flag = name.replace("_", "-")
+        if isinstance(value, bool):
+            flags.append(f"--{flag}" if value else f"--no-{flag}")
+        else:
+            flags += [f"--{flag}", ",".join(value) if isinstance(value, tuple) else str(value)]
+    return flags
 
 
 def write_conllu(path: Path, sentences: Iterable[lmkin.Sentence], *, more: str = "") -> Path:

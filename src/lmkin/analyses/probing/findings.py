@@ -11,10 +11,15 @@ _NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
 
 
 def probe_findings(dataset: xr.Dataset) -> list[str]:
-    """Of each model and task: the oracle beside the baseline, the lowest layers that do, and what the control says."""
+    """Of each model and task: the oracle beside the baseline, the lowest layers that do, and what the control says.
+
+    Of an untrained twin, how far it is behind its model.
+    """
     cells = Cells(dataset)
     sentences = []
-    for model in cells.labels["model"]:
+    models = cells.labels["model"]
+    twins = {_twin_of(model, models) for model in models}
+    for model in (m for m in models if m not in twins):
         for task in cells.labels["task"]:
             sentences.append(_oracle(cells, model, task))
             sentences += _layers(cells, model, task)
@@ -51,10 +56,11 @@ def _layers(cells: Cells, model: str, task: str) -> list[str]:
         if not names:
             continue
         kept = [p for p in names if cells.get("redundant", **at, probe=p)]
-        if not kept:
+        if not kept and kind == "each":
             sentences.append(
                 f"No single layer of {model} keeps the score of all layers on {task} within {tolerance:g} %, on dev."
             )
+        if not kept:
             continue
         one = kind == "each"
         subject = f"Layer {kept[0]} of {model} is" if one else f"Layers {kept[0]} of {model} are"
@@ -80,8 +86,7 @@ def _control(cells: Cells, model: str, task: str) -> list[str]:
 
 def _twin(cells: Cells, model: str, task: str) -> list[str]:
     """How much of the score an untrained twin has, too."""
-    named = (f"untrained {model}", f"untrained:{model}@0")
-    twin = next((name for name in named if name in cells.labels["model"]), None)
+    twin = _twin_of(model, cells.labels["model"])
     if twin is None:
         return []
     main, at = cells.main(task), {"task": task, "probe": "all", "split": "test"}
@@ -91,3 +96,9 @@ def _twin(cells: Cells, model: str, task: str) -> list[str]:
     return [
         f"From the untrained twin the same probe has {other:.3f} on {task}: training is worth {own - other:+.3f}."
     ]
+
+
+def _twin_of(model: str, models: list[str]) -> str | None:
+    """The untrained twin of a model, if it is there."""
+    named = (f"untrained {model}", f"untrained:{model}@0")
+    return next((name for name in named if name in models), None)

@@ -17,8 +17,8 @@ from .layer_curves import TITLES, VIEWS, layer_chart, layer_table, models_chart
 from .view import SPLITS, ProbeView, ends_of, switches, when
 
 _TEXTS = {
-    "each": "How well a linear probe does that reads one layer alone. What all layers together do (dashed, dark) is "
-    "what a layer can be expected to lose against.",
+    "each": "How well a linear probe does that reads one layer alone. Dashed and dark: all layers together, "
+    "which a single layer need not equal to be enough.",
     "upto": "How well a linear probe does that reads the embeddings and all layers up to one, side by side. Where the "
     "curve is flat, what comes above adds nothing that such a probe needs: a model that is cut there will do.",
 }

@@ -197,8 +197,8 @@ def _ends(view: ProbeView, *data: list[dict[str, Any]]) -> dict[str, dict[str, l
             values = [
                 row[key]
                 for row in wanted
-                for key in (column(*keys), column(*keys, "_low"))
-                if row.get(key) is not None
+                for key in (column(*keys), column(*keys, "_low"), column(*keys, "_high"))
+                if row.get(key) is not None and (row.get("band") or key.endswith("|"))
             ]
             ends[name]["|".join(keys)] = ends_of(values, zero=name == "all")
     return ends
@@ -263,7 +263,7 @@ def models_chart(
             rows.append(row)
     for key in view.task_keys:
         for part in SPLITS:
-            columns = (column(key, part), column(key, part, "_low"))
+            columns = tuple(column(key, part, e) for e in ("", "_low", "_high"))
             values = [row[c] for row in rows for c in columns if row.get(c) is not None]
             ends[f"{key}|{part}"] = ends_of(values, zero=False)
     return line_chart(
