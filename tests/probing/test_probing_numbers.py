@@ -234,3 +234,45 @@ def test_the_same_bytes_for_every_hash_seed(tmp_path: Any) -> None:
         written.append({p.name: p.read_bytes() for p in files})
     assert len(written[0]) > 3
     assert written[0] == written[1]
+
+
+def test_published_layers_are_those_of_the_paper(planted: Stores) -> None:
+    options = {"l1": 0.05, "fit": "all", "code_length": False, "control": False, "progress": False}
+    result = lmkin.probe(planted, tag="upos", compare_published=True, **options)
+    assert result.published is not None
+    layers, oracle = (
+        lmkin.published("dalvi2020/table7-accuracy"),
+        lmkin.published("dalvi2020/table7-oracle"),
+    )
+    for model in ("BERT", "XLNet"):
+        mine = result.published.sel(model=model, task="upos")
+        for layer in (0, 6, 12):
+            there = float(layers.sel(model=model, layer=layer, task="POS")) / 100
+            assert float(mine.sel(layer=str(layer))) == pytest.approx(there)
+        best = float(oracle.sel(model=model, figure="oracle", task="POS")) / 100
+        assert float(mine.sel(layer="all")) == pytest.approx(best)
+    other = lmkin.probe(planted, tag="deprel", compare_published=True, **options)
+    assert other.published is None
+
+
+def test_the_penalty_is_the_best_of_a_path_on_dev(planted: Stores) -> None:
+    """None of the penalties that were tried predicts dev better."""
+    from sklearn.metrics import log_loss
+
+    result = lmkin.probe(
+        planted, tag="upos", fit="all", code_length=False, control=False, progress=False
+    )
+    probe = result.estimator("all")
+    assert probe.l1_ == pytest.approx(float(result.dataset["l1"].squeeze()))
+    X = {n: joined(a, (0, 1, 2)) for n, a in planted.items()}
+    y = {n: np.array(a.units.tags("upos")) for n, a in planted.items()}
+    known = np.isin(y["dev"], probe.classes_)
+
+    def loss(fitted: lmkin.Probe) -> float:
+        p = fitted.predict_proba(X["dev"][known])
+        return float(log_loss(y["dev"][known], p, labels=fitted.classes_))
+
+    chosen = loss(probe)
+    for factor in (0.2, 5):
+        other = lmkin.Probe(l1=probe.l1_ * factor).fit(X["train"], y["train"])
+        assert chosen < loss(other)

@@ -134,7 +134,9 @@ def compute_probes(
         for mine in task_run.sets:
             name = mine.layers.label(layers[task_run.model])
             fitted[task_run.model, task_run.task.name, name] = mine.fitted
-    beside = compare_published(dataset) if options.compare_published else None
+    beside = (
+        compare_published(dataset, str(source.corpus or "")) if options.compare_published else None
+    )
     return Probes(dataset, fitted, published=beside)
 
 

@@ -108,7 +108,7 @@ def open_rows(source: Source, running: Running, work: Workspace) -> AllRows:
         parts_of_corpus(source)
         if source.corpus is not None
         else {
-            name: (acts.units.corpus, np.unique(acts.units.sentence))
+            name: (acts.units.corpus, np.unique(acts.units.sentence).astype(np.int64))
             for name, acts in whole[0].items()
         }
     )

@@ -22,13 +22,13 @@ _TAGS = {
 _CORPORA = ("SST-2", "MRPC", "MNLI", "QNLI", "QQP", "RTE", "STS-B")
 
 
-def compare_published(dataset: xr.Dataset) -> xr.DataArray | None:
+def compare_published(dataset: xr.Dataset, where: str = "") -> xr.DataArray | None:
     """Accuracy by model, layer and task as Dalvi et al. 2020 print it, for the tasks that are here; None if none is.
 
     ``all`` among the layers are all of them side by side (the oracle). Fractions, under the names that tasks have here;
-    the attribute ``tasks`` says which of the paper's each is.
+    the attribute ``tasks`` says which of the paper's each is. ``where``: where the corpus lies.
     """
-    corpus = str(dataset.attrs.get("corpus", ""))
+    corpus = f"{dataset.attrs.get('corpus', '')} {where}"
     tasks = {
         name: figures
         for name in map(str, dataset["task"].values)
@@ -58,11 +58,15 @@ def compare_published(dataset: xr.Dataset) -> xr.DataArray | None:
 
 
 def paper_task(name: str, corpus: str) -> str | None:
-    """What the paper calls a task, by the name of a tag; of the label of sentences by the name of the corpus."""
+    """What the paper calls a task, by the name of its tag; of labels of sentences by name or place of the corpus."""
     for figures, pattern in _TAGS.items():
         if re.fullmatch(pattern, name.lower()):
             return figures
     if name != "label":
         return None
-    plain = re.sub(r"[^a-z0-9]", "", corpus.lower())
-    return next((c for c in _CORPORA if c.replace("-", "").lower() in plain), None)
+    return next((c for c in _CORPORA if re.search(_alone(c), corpus.lower())), None)
+
+
+def _alone(name: str) -> str:
+    """A pattern of a name that is no part of another word."""
+    return f"(?<![a-z0-9]){name.lower().replace('-', '-?')}(?![a-z0-9])"

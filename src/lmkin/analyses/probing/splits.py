@@ -72,7 +72,9 @@ def _drawn(
     owner, groups = owners_of_units(units, _FEWEST)
     split = make_split(len(units), shares, parts=1, seed=seed, owner=owner)
     drawn = {
-        name.replace("validation", "dev"): np.unique(units.sentence[split.rows(name)])
+        name.replace("validation", "dev"): np.unique(units.sentence[split.rows(name)]).astype(
+            np.int64
+        )
         for name in shares
     }
     return drawn, groups

@@ -66,11 +66,11 @@ def class_grid(view: ProbeView, *, width: int | str = "container") -> alt.LayerC
                     row[column(*keys)] = None
                 row[column(*keys, "there")] = 1
             rows.append(row)
-    names = {key: [[name] for name in classes[t]] for t, key in enumerate(view.task_keys)}
+    named = {key: [[name] for name in classes[t]] for t, key in enumerate(view.task_keys)}
     longest = [max((c for some in classes for c in some), key=len)]
     params = signals(view) | {
         "layers": {key: _columns(view, m) for m, key in enumerate(view.keys)},
-        "classes": names,
+        "classes": named,
         "name_lines": alt.expr("classes[task]"),
         "cell": alt.expr("width / length(layers[model])"),
     }

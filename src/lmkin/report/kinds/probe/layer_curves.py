@@ -50,8 +50,7 @@ def layer_chart(
     marks = [k for k in (*KINDS.values(), *RULES.values(), *_paper_kinds(view)) if k.label in known]
     colour, shape = kind_marks(marks, beside=())
     layers = sorted({row["layer"] for row in (*rows, *paper)})
-    x = layer_axis(layers)
-    x.title = AXES[kind]
+    x = layer_axis(layers).title(AXES[kind])
     calculated = {**calculations("'.4f'"), "kept": expression("kept")}
     y: dict[str, Any] = {
         "title": view.axis_title(),
