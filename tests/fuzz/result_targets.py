@@ -42,8 +42,8 @@ def use_result(result: Any) -> Any:
 def use_folder(result: Any) -> Any:
     """The same, and what only the other files of a folder hold."""
     more = [getattr(result, name, None) for name in ("heads", "layers", "published")]
-    fitted = getattr(result, "fitted", {})
-    more += [result.weights(probe, task=task, model=model) for model, task, probe in fitted]
+    if isinstance(result, lmkin.Probes):
+        more += [result.weights(p, task=task, model=model) for model, task, p in result.fitted]
     clusters = getattr(result, "clustering", None)
     kept = (
         None

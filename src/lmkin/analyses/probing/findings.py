@@ -64,7 +64,7 @@ def _layers(cells: Cells, model: str, task: str) -> list[str]:
             continue
         one = kind == "each"
         subject = f"Layer {kept[0]} of {model} is" if one else f"Layers {kept[0]} of {model} are"
-        count = f"; {len(kept)} of {len(names)} single layers do" if one else ""
+        count = f"; {len(kept)} of {len(names)} single layers are" if one else ""
         sentences.append(
             f"{subject} enough for {task}: within {tolerance:g} % of all layers on dev, and behind them by "
             f"{_said(cells, 'behind', **at, probe=kept[0])} on test{count}."
