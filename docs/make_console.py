@@ -19,7 +19,7 @@ import tempfile
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-ANALYSES = ("similarity", "attention", "dependency", "redundancy")
+ANALYSES = ("similarity", "attention", "dependency", "redundancy", "probe")
 NEEDED = ("extract", *ANALYSES)
 """What later commands of a page may need the output of."""
 TIMES = re.compile(r"\d+(\.\d+)? (min|s|MB|GB)\b( \d+ s)?")

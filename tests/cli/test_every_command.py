@@ -14,6 +14,7 @@ from command_line import Outcome, call
 from transformers import AutoTokenizer
 
 import lmkin
+from least_runs import least_flags, write_conllu
 from lmkin.analysis import Running, known_analyses
 from lmkin.core import option_fields
 from lmkin.models import Loading, Reading
@@ -31,18 +32,16 @@ def analysis(request):
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory) -> Path:
-    """A few short sentences, one a line; some have a word that no tokenizer here knows."""
-    path = tmp_path_factory.mktemp("corpus") / "few.txt"
-    texts = [s.text for s in lmkin.read_corpus("sample")[:40]]
-    path.write_text("\n".join([*texts[:20], *(f"{t} {UNKNOWN}" for t in texts[20:])]), "utf-8")
-    return path
+    """A few short sentences with tags; some have a word that no tokenizer here knows."""
+    path = tmp_path_factory.mktemp("corpus") / "few.conllu"
+    return write_conllu(path, lmkin.read_corpus("sample")[:40], more=UNKNOWN)
 
 
 @pytest.fixture(scope="module")
 def arguments(analysis, corpus, model_folder) -> list[str]:
     """The smallest run of an analysis: a tiny model, its twin, few sentences."""
     small = ["--untrained", "--names", "M", "--corpus", str(corpus), "--parts", "3", "--no-charts"]
-    return [analysis.name, str(model_folder("bert")), *small]
+    return [analysis.name, str(model_folder("bert")), *least_flags(analysis), *small]
 
 
 @pytest.fixture(scope="module")
@@ -243,9 +242,8 @@ def test_what_is_stored_is_not_read_again(analysis, tmp_path, flags):
 
 
 def test_a_model_that_is_not_there_or_has_no_tokenizer(analysis, corpus, model_folder, tmp_path):
-    outcome = call(
-        analysis.name, tmp_path / "no", "-c", corpus, "--untrained", "-o", tmp_path / "o"
-    )
+    given = [*least_flags(analysis), "-c", corpus, "--untrained", "-o", tmp_path / "o"]
+    outcome = call(analysis.name, tmp_path / "no", *given)
     assert outcome.code == 1
     assert outcome.err.startswith("Error:")
     assert "Traceback" not in outcome.err
@@ -253,7 +251,7 @@ def test_a_model_that_is_not_there_or_has_no_tokenizer(analysis, corpus, model_f
     bare.mkdir()
     for name in ("config.json", "model.safetensors"):
         shutil.copy(model_folder("bert") / name, bare)
-    outcome = call(analysis.name, bare, "-c", corpus, "--untrained", "-o", tmp_path / "o")
+    outcome = call(analysis.name, bare, *given)
     assert outcome.code == 1
     assert "bare comes without the vocabulary of its tokenizer" in outcome.said
     assert "--tokenizer" in outcome.said
@@ -275,7 +273,8 @@ def test_stored_activations_give_the_same(
         model = lmkin.load_model(spec, name=name)
         reading = {"units": analysis.reading.units, "layers": analysis.reading.layers}
         lmkin.extract(model, sentences, stores[-1], progress=False, **reading)
-    outcome = call(analysis.name, *stores, "-o", tmp_path / "o", *arguments[-3:])
+    given = [*least_flags(analysis), *arguments[-3:]]
+    outcome = call(analysis.name, *stores, "-o", tmp_path / "o", *given)
     assert outcome.code == 0, outcome.err
     one, other = lmkin.load(finished[0]), lmkin.load(tmp_path / "o")
     assert one.models == other.models

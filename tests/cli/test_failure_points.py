@@ -16,6 +16,7 @@ import pytest
 import xarray as xr
 
 import lmkin
+from least_runs import least_options, write_conllu
 from lmkin.analysis import Analysis, Running, Source, known_analyses
 from lmkin.report import run_to_folder
 
@@ -57,7 +58,7 @@ def ends_at(out: Path, file: int, renamed: bool) -> Iterator[list[str]]:
 
 
 def run(analysis: Analysis[Any], models: list[Path], corpus: Path, out: Path) -> Any:
-    options = analysis.Options(parts=3)
+    options = least_options(analysis, parts=3)
     source = Source(
         models, corpus, untrained=True, reading=analysis.reading, attention=analysis.attention
     )
@@ -67,9 +68,8 @@ def run(analysis: Analysis[Any], models: list[Path], corpus: Path, out: Path) ->
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("corpus") / "few.txt"
-    path.write_text("\n".join(s.text for s in lmkin.read_corpus("sample")[:60]), "utf-8")
-    return path
+    path = tmp_path_factory.mktemp("corpus") / "few.conllu"
+    return write_conllu(path, lmkin.read_corpus("sample")[:60])
 
 
 @pytest.mark.parametrize("name", ANALYSES)

@@ -6,6 +6,7 @@ import atexit
 import json
 import shutil
 import tempfile
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,8 @@ import numpy as np
 import lmkin
 from fuzz.seals import seal_store, seal_tensors
 from fuzz.target import Target
+from lmkin.analyses.probing.fitting import FittedProbe, load_bits, save_bits
+from lmkin.estimators import PathStep
 from lmkin.measures.kept_scores import KeptScores
 from lmkin.rows import Workspace
 
@@ -189,6 +192,23 @@ def _accumulator(name: str, kind: str, module: str) -> Target:
     )  # fmt: skip
 
 
+def make_probe(folder: Path) -> None:
+    random = np.random.default_rng(0)
+    weights = random.normal(size=(5, 3)).astype(np.float32) * [[1, 0, 1]]
+    step = PathStep(0.1, 0.1, 5, 10, 1.2, 0.5, 0.01, 9)
+    FittedProbe(weights, random.normal(size=3), 0.1, 0.1, 1.5, 0.01, 12, (step,)).save(
+        folder / "probe.safetensors"
+    )
+
+
+def use_probe(fitted: FittedProbe) -> Any:
+    """What it predicts, and what it says of itself."""
+    X = np.ones((2, len(fitted.weights)), np.float32)
+    numbers = [fitted.l1, fitted.l2, fitted.objective, fitted.residual, fitted.iterations]
+    path = [list(asdict(step).values()) for step in fitted.path]
+    return [fitted.predict(X), fitted.weights, fitted.intercepts, fitted.neurons, numbers, path]
+
+
 SCORES = f"w/{Workspace('w').path('scores').name}"
 
 
@@ -244,6 +264,11 @@ TARGETS = [
            lambda folder: seal_store(folder / "a.acts"), sealed=True),
     Target("workspace: scores", make_scores, read_scores, {SCORES: "tensors"}, ("module measures.kept_scores",),
            use_scores, **_TENSORS),
+    Target("workspace: probe", make_probe, lambda folder: FittedProbe.load(folder / "probe.safetensors"),
+           {"probe.safetensors": "tensors"}, ("module analyses.probing.fitting",), use_probe, **_TENSORS),
+    Target("workspace: code length", lambda folder: save_bits(1234.5, folder / "code.safetensors"),
+           lambda folder: load_bits(folder / "code.safetensors"), {"code.safetensors": "tensors"},
+           ("module analyses.probing.fitting",), lambda bits: [bits], **_TENSORS),
     _accumulator("moments", "moments", "moments.moment_sums"),
     _accumulator("shuffled moments", "shuffled moments", "analyses.dependency.shuffled_moments"),
     _accumulator("kept rows", "rows", "analyses.dependency.row_sample"),

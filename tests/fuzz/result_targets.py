@@ -42,6 +42,8 @@ def use_result(result: Any) -> Any:
 def use_folder(result: Any) -> Any:
     """The same, and what only the other files of a folder hold."""
     more = [getattr(result, name, None) for name in ("heads", "layers", "published")]
+    if isinstance(result, lmkin.Probes):
+        more += [result.weights(p, task=task, model=model) for model, task, p in result.fitted]
     clusters = getattr(result, "clustering", None)
     kept = (
         None
@@ -88,6 +90,7 @@ TARGETS = [
     _file("attention"),
     _file("dependency"),
     _file("redundancy"),
+    _file("probe"),
     _folder("similarity", "similarity.nc"),
     _folder("attention", "attention.nc", "heads.nc"),
     _folder(
@@ -99,4 +102,5 @@ TARGETS = [
         "unique.nc",
     ),
     _folder("redundancy", "redundancy.nc", "layers.nc", "clusters.safetensors"),
+    _folder("probe", "probe.nc", "probes.safetensors", "published.nc"),
 ]

@@ -41,6 +41,7 @@ BY_OTHERS = {
     "analyses.dependency.result": "dependency folder",
     "analyses.dependency.portfolio_tables": "dependency folder",
     "analyses.redundancy.result": "redundancy folder",
+    "analyses.probing.result": "probe folder",
     "analyses.redundancy.computation": "redundancy file, in a workspace",
     "results.file_kinds": "every result",
     "results.result": "every result",

@@ -8,6 +8,7 @@ import xarray as xr
 
 from lmkin.analyses.attention import AttentionSimilarity
 from lmkin.analyses.dependency import Dependency
+from lmkin.analyses.probing import Probes
 from lmkin.analyses.redundancy import Redundancy
 from lmkin.analyses.similarity import Similarity
 
@@ -38,3 +39,7 @@ def redundancy_of(
     strips: Sequence[xr.Dataset] = (),
 ) -> Redundancy:
     return Redundancy(dataset, None, layers, strips)
+
+
+def probe_of(dataset: xr.Dataset, published: xr.DataArray | None = None) -> Probes:
+    return Probes(dataset, published=published)

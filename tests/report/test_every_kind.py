@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 import test_attention_report as attention
 import test_dependency_report as dependency
+import test_probe_report as probing
 import test_redundancy_report as redundancy
 import test_similarity as similarity
-from made import attention_of, dependency_of, redundancy_of, similarity_of
+from made import attention_of, dependency_of, probe_of, redundancy_of, similarity_of
 from readiness import chart_sizes, redraw, settle
 from synthetic import similarities
 
@@ -63,11 +64,18 @@ def redundancy_result(names: tuple[str, ...]) -> Result:
     return redundancy_of(tables, layers, [redundancy.strip_of(names[0], 7)])
 
 
+def probe_result(names: tuple[str, ...]) -> Result:
+    layers = tuple(2 + k % 2 for k in range(len(names)))
+    tasks = ("upos", names[0])
+    return probe_of(probing.scores(names, layers, tasks), probing.paper(tasks[:1]))
+
+
 MAKERS: dict[str, Callable[[tuple[str, ...]], Result]] = {
     "similarity": similarity_result,
     "attention": attention_result,
     "dependency": dependency_result,
     "redundancy": redundancy_result,
+    "probe": probe_result,
 }
 
 

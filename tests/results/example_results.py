@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import lmkin
+from probing.tagged_activations import tagged_activations
 
 HOSTILE = "<script>alert(1)</script> & 'co'"
 NAMES = (HOSTILE, "[bold]b[/bold]")
@@ -62,9 +63,17 @@ def redundancy() -> lmkin.Redundancy:
     )
 
 
+@cache
+def probe() -> lmkin.Probes:
+    corpus = lmkin.read_corpus("sample")[:40]
+    acts = [tagged_activations(corpus, name, layers=3, seed=k) for k, name in enumerate(NAMES)]
+    return lmkin.probe(acts, tag="upos", parts=4, compare_published=True, progress=False)
+
+
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "similarity": similarity,
     "attention": attention,
     "dependency": dependency,
     "redundancy": redundancy,
+    "probe": probe,
 }

@@ -2,5 +2,6 @@
 
 from .computation import compute_probes, probe
 from .result import Probes
+from .tables import Cells, baseline_table, published_table
 
-__all__ = ["Probes", "compute_probes", "probe"]
+__all__ = ["Cells", "Probes", "baseline_table", "compute_probes", "probe", "published_table"]

@@ -9,6 +9,8 @@ from ...core import LmkinError, Plan
 from ...rows import Workspace
 from .options import ProbeOptions
 from .result import Probes
+from .splits import units_of_corpus
+from .tasks import read_tasks
 
 
 @analysis
@@ -34,34 +36,33 @@ class ProbeAnalysis(Analysis[ProbeOptions]):
         options.check()
 
     def check_source(self, source: Source, options: Any) -> None:
-        """Raise if a corpus has not what is to be predicted, before a model is loaded."""
+        """Raise if nothing is to be predicted, or if these units have no such labels; before anything is loaded."""
         super().check_source(source, options)
-        if options.label is not None and source.corpus is not None:
-            if source.reading.units != "sentence":
-                raise LmkinError(
-                    "Labels are of sentences: read sentences as units (units='sentence'), with pooling='cls' for a "
-                    "model that was tuned for its first token."
-                )
-        elif source.corpus is not None and source.reading.units == "sentence":
+        options.check_task()
+        if source.corpus is None:
+            return
+        if options.label is not None and source.reading.units != "sentence":
+            raise LmkinError(
+                "Labels are of sentences: read sentences as units (units='sentence'), with pooling='cls' for a model "
+                "that was tuned for its first token."
+            )
+        if options.label is None and source.reading.units == "sentence":
             raise LmkinError(
                 "Tags are of words, so a probe for a tag reads words (units='word'), or tokens, which have the tag of "
                 "the word they lie in (units='token'). For the labels of sentences use label='class' or label='score'."
             )
 
     def check_run(self, source: Source, options: Any, running: Running) -> None:
-        """Raise if anything about a run cannot be meant; only the corpus is read for it."""
+        """Raise if anything about a run cannot be meant; only the corpus is read for it, and split."""
         super().check_run(source, options, running)
-        if source.corpus is None:
-            return
-        for corpus in (source.corpora or {"": source.sentences}).values():
-            for tag in options.tags():
-                corpus.tags(tag)
+        if source.corpus is not None and source.reading.units != "token":
+            read_tasks(units_of_corpus(source, running.seed), options.resolved())
 
     def plan(self, source: Source, options: Any, running: Running) -> Plan:
         """Disk, memory and time of activations and of the fits."""
         from .plan import plan_probing
 
-        return plan_probing(source, options, running)
+        return plan_probing(source, options.resolved(), running)
 
     def run(self, source: Source, options: Any, running: Running, work: Workspace) -> Probes:
         """Activations of every model, then all fits, then scores."""

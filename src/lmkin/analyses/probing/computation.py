@@ -17,7 +17,8 @@ from ...rows import Workspace
 from ..redundancy import identity_of
 from .alerts import find_alerts
 from .dataset import main_score, make_dataset
-from .options import SETS, LabelKind, ProbeOptions, Ranking
+from .options import SETS, Convention, LabelKind, ProbeOptions, Ranking
+from .published import compare_published
 from .result import Probes
 from .run import ProbingRun, fit_everything
 
@@ -36,9 +37,11 @@ def probe(
     l2: float | None = None,
     standardize: bool = True,
     kkt: float = 0.01,
+    convention: Convention = "exact",
     control: bool = True,
     code_length: bool = True,
     tolerance: float = 0.01,
+    compare_published: bool = False,
     ranking: Ranking = "lca",
     intervals: bool = True,
     level: float = 0.95,
@@ -76,6 +79,9 @@ def probe(
         As for :class:`lmkin.Probe`. ``l1=None``: chosen on dev along a path, for each probe.
     kkt
         Largest violation of the KKT conditions of a fit, in units of λ₁.
+    convention
+        ``paper``: what Dalvi et al. 2020 took, unless it is given: the first 150,000 words of train, and 1e-5 for λ₁
+        and λ₂. (That a tenth of train is dev, and dev the test, where there are only two, holds in any case.)
     control
         Also a probe with the same penalty for the control task (Hewitt & Liang 2019: one random tag for each word
         type); selectivity is the difference.
@@ -83,6 +89,8 @@ def probe(
         Also the online code length of the labels of train (Voita & Titov 2020).
     tolerance
         Share of the oracle's score on dev that may be lost.
+    compare_published
+        Also show the layers of BERT and XLNet as published (Dalvi et al. 2020, table 7), for tasks that are the same.
     ranking
         How neurons are ranked for the smallest set that keeps the oracle's score; ``none``: not at all.
     intervals, level, parts
@@ -102,7 +110,8 @@ def probe(
     options = ProbeOptions(
         tag=(tag,) if isinstance(tag, str) else tag, label=label, subtypes=subtypes, train_limit=train_limit,
         fit=(fit,) if isinstance(fit, str) else fit, penalty=penalty, l1=l1, l2=l2, standardize=standardize, kkt=kkt,
-        control=control, code_length=code_length, tolerance=tolerance, ranking=ranking,
+        convention=convention, control=control, code_length=code_length, tolerance=tolerance,
+        compare_published=compare_published, ranking=ranking,
         intervals=intervals, level=level, parts=parts,
     )  # fmt: skip
     running = Running(memory=memory, seed=seed, progress=progress)
@@ -115,6 +124,7 @@ def compute_probes(
     source: Source, options: ProbeOptions, running: Running, work: Workspace
 ) -> Probes:
     """Fit everything, and label what came out."""
+    options = options.resolved()
     run = fit_everything(source, options, running, work)
     dataset = make_dataset(run, options.tolerance, options.level)
     dataset.attrs = _attributes(run, source, options, running)
@@ -124,7 +134,10 @@ def compute_probes(
         for mine in task_run.sets:
             name = mine.layers.label(layers[task_run.model])
             fitted[task_run.model, task_run.task.name, name] = mine.fitted
-    return Probes(dataset, fitted)
+    beside = (
+        compare_published(dataset, str(source.corpus or "")) if options.compare_published else None
+    )
+    return Probes(dataset, fitted, published=beside)
 
 
 def _attributes(

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ...results import jackknife
 from .baselines import majority, most_frequent, unseen_words, words_of
 from .layer_sets import LayerSet
-from .model_rows import SPLITS
 from .run import ProbingRun, SetScores, TaskRun
 from .scores import OF_CLASSES, OF_SCORES, Scored, f1_by_class, recall_by_class
+from .splits import SPLITS
 from .tasks import Task
 
 ERRORS = ("_se", "_low", "_high")
@@ -152,7 +152,8 @@ def _put_run(
             )
         score = float(mine.scored["dev"].value[main])
         table.put("kept", score / best if best > 0 else None, **at)
-        table.put("redundant", float(score >= (1 - tolerance) * best), **at)
+        enough = float(score >= (1 - tolerance) * best) if best > 0 else None
+        table.put("redundant", enough, **at)
         if mine is not oracle:
             behind = _difference(oracle.scored["test"], mine.scored["test"], level, main)
             table.put_scored(("behind",), behind, **at)

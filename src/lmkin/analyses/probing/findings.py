@@ -11,14 +11,20 @@ _NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
 
 
 def probe_findings(dataset: xr.Dataset) -> list[str]:
-    """Of each model and task: the oracle beside the baseline, the lowest layers that do, and what the control says."""
+    """Of each model and task: the oracle beside the baseline, the lowest layers that do, and what the control says.
+
+    Of an untrained twin, how far it is behind its model.
+    """
     cells = Cells(dataset)
     sentences = []
-    for model in cells.labels["model"]:
+    models = cells.labels["model"]
+    twins = {_twin_of(model, models) for model in models}
+    for model in (m for m in models if m not in twins):
         for task in cells.labels["task"]:
             sentences.append(_oracle(cells, model, task))
             sentences += _layers(cells, model, task)
             sentences += _control(cells, model, task)
+            sentences += _twin(cells, model, task)
     return sentences
 
 
@@ -50,14 +56,15 @@ def _layers(cells: Cells, model: str, task: str) -> list[str]:
         if not names:
             continue
         kept = [p for p in names if cells.get("redundant", **at, probe=p)]
-        if not kept:
+        if not kept and kind == "each":
             sentences.append(
                 f"No single layer of {model} keeps the score of all layers on {task} within {tolerance:g} %, on dev."
             )
+        if not kept:
             continue
         one = kind == "each"
         subject = f"Layer {kept[0]} of {model} is" if one else f"Layers {kept[0]} of {model} are"
-        count = f"; {len(kept)} of {len(names)} single layers do" if one else ""
+        count = f"; {len(kept)} of {len(names)} single layers are" if one else ""
         sentences.append(
             f"{subject} enough for {task}: within {tolerance:g} % of all layers on dev, and behind them by "
             f"{_said(cells, 'behind', **at, probe=kept[0])} on test{count}."
@@ -75,3 +82,23 @@ def _control(cells: Cells, model: str, task: str) -> list[str]:
         f"On the control task (random tags by word type) the probe of all layers of {model} has {control:.3f}: a "
         f"selectivity of {_said(cells, 'selectivity', **at)} on {task}."
     ]
+
+
+def _twin(cells: Cells, model: str, task: str) -> list[str]:
+    """How much of the score an untrained twin has, too."""
+    twin = _twin_of(model, cells.labels["model"])
+    if twin is None:
+        return []
+    main, at = cells.main(task), {"task": task, "probe": "all", "split": "test"}
+    own, other = (cells.get(main, model=m, **at) for m in (model, twin))
+    if own is None or other is None:
+        return []
+    return [
+        f"From the untrained twin the same probe has {other:.3f} on {task}: training is worth {own - other:+.3f}."
+    ]
+
+
+def _twin_of(model: str, models: list[str]) -> str | None:
+    """The untrained twin of a model, if it is there."""
+    named = (f"untrained {model}", f"untrained:{model}@0")
+    return next((name for name in named if name in models), None)

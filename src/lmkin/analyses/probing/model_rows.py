@@ -12,19 +12,15 @@ from numpy.typing import NDArray
 
 from ...activations import Activations, JoinedLayers, common_units
 from ...analysis import Running, Source
-from ...core import LmkinError, make_split, quoted, unique_names
+from ...core import LmkinError, MeasureError, quoted, unique_names
 from ...corpus import Units
-from ...rows import Workspace, owners_of_units, row_source
+from ...rows import Workspace, row_source
 from ..redundancy import chosen_layers, extract_models, open_store
+from .splits import SPLITS, parts_of_corpus, split_sentences
 
 IntArray = NDArray[np.int64]
-SPLITS = ("train", "dev", "test")
-SHARES = {"train": 0.8, "validation": 0.1, "test": 0.1}
-"""Of one corpus."""
-_DEV = 0.1
-"""Share of train that chooses the penalty, where no dev is given."""
-_FEWEST = 60
-"""With fewer documents it is sentences that stay whole."""
+_CHUNK = 4096
+"""Rows that are looked at together where they are on disk."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,31 @@ class ModelRows:
         """Some rows × all neurons, layer after layer: an array, or what reads them from disk at each pass."""
         acts = self.by_split[split]
         joined = JoinedLayers([acts.layer(n) for n in self.layers]).select(rows)
-        return np.ascontiguousarray(joined[:], np.float32) if resident else joined
+        if resident:
+            X = np.ascontiguousarray(joined[:], np.float32)
+            self._require_finite(X, split)
+            return X
+        for start in range(0, len(joined), _CHUNK):
+            self._require_finite(joined[start : start + _CHUNK], split)
+        return joined
+
+    def _require_finite(self, X: Any, split: str) -> None:
+        """Raise if there is a number that no probe can read."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum(0, dtype=np.float64)).all():
+                return
+        bad = np.argwhere(~np.isfinite(X))
+        if not len(bad):
+            return  # finite, though their sum is not
+        column = int(bad[0, 1])
+        edges = np.cumsum(self.widths)
+        place = int(np.searchsorted(edges, column, "right"))
+        neuron = column - int(edges[place - 1] if place else 0)
+        raise MeasureError(
+            f"{self.name} has NaN or infinite values in {split}: {len(bad):,} of them, the first in layer "
+            f"{self.layers[place]}, neuron {neuron}. Extract these activations again (float16 overflows above "
+            f"65,504), or leave out such rows."
+        )
 
     def columns(self, first: int, end: int) -> slice:
         """The columns of some neighbouring layers, by their place."""
@@ -84,13 +104,23 @@ def open_rows(source: Source, running: Running, work: Workspace) -> AllRows:
     whole = _stores(source) if source.corpus is None else _extracted(source, running, work)
     names = list(whole[0])
     info = row_source([acts[names[0]] for acts in whole], parts=1).info
+    given = (
+        parts_of_corpus(source)
+        if source.corpus is not None
+        else {
+            name: (acts.units.corpus, np.unique(acts.units.sentence).astype(np.int64))
+            for name, acts in whole[0].items()
+        }
+    )
     before = {name: max(len(acts[name]) for acts in whole) for name in names}
     for name in names:
         cut = common_units([acts[name] for acts in whole])
         for acts, mine in zip(whole, cut, strict=True):
             acts[name] = mine
     lost = {name: before[name] - len(whole[0][name]) for name in names}
-    split, said = split_rows({n: a.units for n, a in whole[0].items()}, running.seed)
+    units = {name: acts.units for name, acts in whole[0].items()}
+    drawn = split_sentences(given, next(iter(units.values())).kind, running.seed)
+    split = {name: drawn.rows(name, units) for name in SPLITS}
     models = []
     for title, acts in zip(unique_names(a[names[0]].name for a in whole), whole, strict=True):
         by_split = {name: acts[origin].select(rows) for name, (origin, rows) in split.items()}
@@ -100,7 +130,7 @@ def open_rows(source: Source, running: Running, work: Workspace) -> AllRows:
             raise LmkinError("The splits hold different layers: extract the same layers of each.")
         models.append(ModelRows(title, by_split, chosen.pop()))
     units = {name: some.units for name, some in models[0].by_split.items()}
-    return AllRows(models, units, said, lost, info)
+    return AllRows(models, units, drawn.said, lost, info)
 
 
 def _extracted(source: Source, running: Running, work: Workspace) -> list[dict[str, Activations]]:
@@ -109,16 +139,16 @@ def _extracted(source: Source, running: Running, work: Workspace) -> list[dict[s
     stores = extract_models(
         source.models, source.sentences, work, progress=running.progress, **reading
     )
-    corpora = source.corpora
-    if corpora is None:
+    given = parts_of_corpus(source)
+    if source.corpora is None:
         return [{"": acts} for acts in stores]
-    ends = np.cumsum([len(c) for c in corpora.values()])
     cut = []
     for acts in stores:
-        owner = np.searchsorted(ends, acts.units.sentence, "right")
-        cut.append(
-            {name: acts.select(np.flatnonzero(owner == k)) for k, name in enumerate(corpora)}
-        )
+        rows = {
+            name: np.flatnonzero(np.isin(acts.units.sentence, mine))
+            for name, (_, mine) in given.items()
+        }
+        cut.append({name: acts.select(mine) for name, mine in rows.items()})
         for name, some in cut[-1].items():
             if not len(some):
                 raise LmkinError(f"{quoted(name)} has no {some.units.kind}s: nothing can be read.")
@@ -142,35 +172,3 @@ def _stores(source: Source) -> list[dict[str, Activations]]:
             "there is lmkin.Probe: Probe().fit(X, y)."
         )
     return [{"": open_store(spec)} for spec in source.specs]
-
-
-def split_rows(
-    units: Mapping[str, Units], seed: int
-) -> tuple[dict[str, tuple[str, IntArray]], str]:
-    """Of train, dev and test, from which of the given parts they come and which rows; and how, in words."""
-    if "" in units:
-        owner, groups = owners_of_units(units[""], _FEWEST)
-        split = make_split(len(units[""]), SHARES, parts=1, seed=seed, owner=owner)
-        rows = {name.replace("validation", "dev"): split.rows(name) for name in SHARES}
-        said = f"80 % train, 10 % dev and 10 % test of the corpus, in whole {groups}, seed {seed}"
-        return {name: ("", mine) for name, mine in rows.items()}, said
-    every = {name: np.arange(len(some)) for name, some in units.items()}
-    if "dev" in units and "test" in units:
-        return {name: (name, every[name]) for name in SPLITS}, "as given"
-    test = "test" if "test" in units else "dev"
-    owner, groups = owners_of_units(units["train"], _FEWEST)
-    drawn = make_split(
-        len(units["train"]),
-        {"train": 1 - _DEV, "validation": _DEV},
-        parts=1,
-        seed=seed,
-        owner=owner,
-    )
-    said = f"dev is 10 % of train, in whole {groups}, seed {seed}"
-    if test == "dev":
-        said += "; what was given as dev is the test, for there is no other"
-    return {
-        "train": ("train", drawn.rows("train")),
-        "dev": ("train", drawn.rows("validation")),
-        "test": (test, every[test]),
-    }, said

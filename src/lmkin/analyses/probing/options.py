@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ...analysis import MEASURES, Intervals
@@ -16,6 +16,10 @@ NEURONS = "Neurons"
 LabelKind = Literal["class", "score"]
 SETS = ("all", "each", "upto")
 Ranking = Literal["lca", "row-path", "probeless", "random", "none"]
+Convention = Literal["exact", "paper"]
+PAPER_WORDS = 150_000
+PAPER_PENALTY = 1e-5
+"""Words of train, and λ₁ and λ₂, of Dalvi et al. 2020."""
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -68,6 +72,12 @@ class ProbeOptions(Intervals):
     kkt: float = option(
         0.01, "Largest violation of the KKT conditions of a fit, in units of λ₁.", PROBE
     )
+    convention: Convention = option(
+        "exact",
+        "paper: what Dalvi et al. 2020 took, unless it is given: the first 150,000 words of train, and 1e-5 for λ₁ and "
+        "λ₂ (which hardly regularizes).",
+        PROBE,
+    )
     control: bool = option(
         True, "Control task (one random tag for each word type) and selectivity.", MEASURES
     )
@@ -79,6 +89,11 @@ class ProbeOptions(Intervals):
         "Share of the oracle's score that may be lost: for redundant layers, and the smallest set of neurons.",
         MEASURES,
     )
+    compare_published: bool = option(
+        False,
+        "Show the layers of BERT and XLNet as published (Dalvi et al. 2020) beside these, for the same tasks.",
+        MEASURES,
+    )
     ranking: Ranking = option(
         "lca",
         "How neurons are ranked for the smallest set that keeps the oracle's score; none: not at all.",
@@ -86,13 +101,8 @@ class ProbeOptions(Intervals):
     )
 
     def check(self) -> None:
-        """Raise if something cannot be meant, or if nothing is to be predicted."""
+        """Raise if something cannot be meant."""
         self.check_intervals()
-        if (self.tag is None) == (self.label is None):
-            raise LmkinError(
-                "Say what is to be predicted: a tag of the words (tag='upos'), or the label of the sentences "
-                "(label='class' or label='score'); one of the two."
-            )
         for name in self.sets():
             if name not in SETS:
                 raise LmkinError(f"Unknown fit {quoted(name)}. {did_you_mean(name, SETS)}")
@@ -102,6 +112,26 @@ class ProbeOptions(Intervals):
         for name, value in (("tolerance", self.tolerance), ("kkt", self.kkt)):
             if not 0 < _number(value, name) < 1:
                 raise LmkinError(f"{name} is a fraction between 0 and 1; got {quoted(value)}.")
+
+    def check_task(self) -> None:
+        """Raise unless it is said what is to be predicted."""
+        if bool(self.tags()) == (self.label is not None):
+            raise LmkinError(
+                "Say what is to be predicted: a tag of the words (tag='upos'), or the label of the sentences "
+                "(label='class' or label='score'); one of the two."
+            )
+
+    def resolved(self) -> ProbeOptions:
+        """The same, with what the convention says in place of what was left open."""
+        if self.convention == "exact":
+            return self
+        l1 = PAPER_PENALTY if self.l1 is None else self.l1
+        return replace(
+            self,
+            train_limit=PAPER_WORDS if self.train_limit is None else self.train_limit,
+            l1=l1,
+            l2=PAPER_PENALTY if self.l2 is None else self.l2,
+        )
 
     def sets(self) -> tuple[str, ...]:
         """The kinds of sets of layers, in their order."""

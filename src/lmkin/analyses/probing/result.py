@@ -11,13 +11,22 @@ import xarray as xr
 from ...activations import Activations, JoinedLayers
 from ...core import LmkinError, MeasureError, did_you_mean, load_tensors, quoted, save_tensors
 from ...estimators import Probe
-from ...results import Files, Result, ResultTable, result_kind, save_result
+from ...results import Files, Result, ResultTable, load_result, result_kind, save_result
 from ..redundancy import identity_of
 from .findings import probe_findings
 from .fitting import HEAD, FittedProbe, head_of, probe_of
-from .tables import Cells, baseline_table, class_rows, class_table, score_rows, score_table
+from .tables import (
+    Cells,
+    baseline_table,
+    class_rows,
+    class_table,
+    published_table,
+    score_rows,
+    score_table,
+)
 
 WEIGHTS = "probes.safetensors"
+BESIDE = "published.nc"
 KIND = "probes"
 Key = tuple[str, str, str]
 """Model, task, and set of layers."""
@@ -33,9 +42,16 @@ class Probes(Result):
 
     kind = "probe"
 
-    def __init__(self, dataset: xr.Dataset, fitted: Mapping[Key, FittedProbe] | None = None):
+    def __init__(
+        self,
+        dataset: xr.Dataset,
+        fitted: Mapping[Key, FittedProbe] | None = None,
+        published: xr.DataArray | None = None,
+    ):
         super().__init__(dataset)
         self.fitted = dict(fitted or {})
+        self.published = published
+        """Layers of a paper's models on the same tasks (see `compare_published`), to be shown beside; or None."""
 
     @property
     def tasks(self) -> list[str]:
@@ -102,17 +118,24 @@ class Probes(Result):
     def tables(self) -> list[ResultTable]:
         """Scores by layers; what needs no model; classes."""
         tables = [score_table(self.dataset), baseline_table(self.dataset)]
-        return [*tables, class_table(self.dataset)] if "f1" in self.dataset else tables
+        if "f1" in self.dataset:
+            tables.append(class_table(self.dataset))
+        if self.published is not None:
+            tables.append(published_table(self.published))
+        return tables
 
     def data(self) -> dict[str, Any]:
         """Scores, baselines and classes as plain data."""
-        return {
+        data = {
             "units": self.attrs["units"],
             "split": self.attrs["split"],
             "probes": score_rows(self.dataset),
             "baselines": baseline_table(self.dataset).to_records(),
             "classes": class_rows(self.dataset),
         }
+        if self.published is not None:
+            data["published"] = published_table(self.published).to_records()
+        return {**data, "alerts": [a.to_dict() for a in self.alerts]}
 
     def findings(self) -> list[str]:
         """How well layers do, which are enough, and what the control says; as far as intervals tell."""
@@ -125,6 +148,9 @@ class Probes(Result):
             files[f"{table.name}.csv"] = table.save_csv
         if self.fitted:
             files[WEIGHTS] = self._save_weights
+        if self.published is not None:
+            beside = self.published.to_dataset()
+            files[BESIDE] = lambda path: save_result(beside, path)
         return files
 
     def _save_weights(self, path: Path) -> None:
@@ -139,8 +165,23 @@ class Probes(Result):
 
     @classmethod
     def _restore(cls, dataset: xr.Dataset, folder: Path) -> Self:
-        path = folder / WEIGHTS
-        return cls(dataset, load_weights(path) if path.is_file() else None)
+        path, beside = folder / WEIGHTS, None
+        if (folder / BESIDE).is_file():
+            (beside,) = load_result(folder / BESIDE).data_vars.values()
+        fitted = load_weights(path) if path.is_file() else None
+        made = cls(dataset, fitted, published=beside)
+        made._require_whole(path)
+        return made
+
+    def _require_whole(self, path: Path) -> None:
+        """Raise if the weights that were read are not those of the probes that are here."""
+        for key, fitted in self.fitted.items():
+            outputs = max(1, len(self.classes(key[1])))
+            if fitted.weights.shape != (len(self._places(key)), outputs):
+                raise MeasureError(
+                    f"{path} is damaged, or of another result: the weights of {' / '.join(key)} are for other neurons "
+                    f"or classes. Probe again."
+                )
 
     # -- finding a probe ------------------------------------------------------------------------------
 
@@ -185,6 +226,10 @@ def load_weights(path: Path) -> dict[Key, FittedProbe]:
     fitted: dict[Key, FittedProbe] = {}
     for number, about in enumerate(head["probes"]):
         key = tuple(about.pop("key"))
+        if len(key) != 3:
+            raise MeasureError(
+                f"{path} is damaged: a probe has a model, a task, and a set of layers. Probe again."
+            )
         W, b = tensors.get(f"{number}.weights"), tensors.get(f"{number}.intercepts")
         fitted[key] = FittedProbe.of(W, b, about, path)
     return fitted

@@ -15,10 +15,11 @@ from ...rows import Workspace, parts_of_units
 from .baselines import control_task, unseen_words, words_of
 from .fitting import FittedProbe, code_length, fit_probe, load_bits, save_bits
 from .layer_sets import LayerSet, layer_sets
-from .model_rows import SPLITS, AllRows, ModelRows, open_rows, some_layers
+from .model_rows import AllRows, ModelRows, open_rows, some_layers
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores, require_room
 from .scores import Scored, score_classes, score_numbers
+from .splits import SPLITS
 from .tasks import Task, read_tasks
 
 IntArray = NDArray[np.int64]

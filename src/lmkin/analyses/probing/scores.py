@@ -18,45 +18,59 @@ OF_CLASSES = ("accuracy", "macro_f1", "matthews")
 OF_SCORES = ("pearson", "spearman", "r2")
 
 
-def confusion(true: IntArray, predicted: IntArray, classes: int) -> FloatArray:
-    """Counts, true × predicted; the last row is of labels that train has not (−1)."""
-    pairs = np.where(true < 0, classes, true) * classes + predicted
-    return np.bincount(pairs, minlength=(classes + 1) * classes).reshape(-1, classes).astype(float)
+def tally(true: IntArray, predicted: IntArray, classes: int, part: IntArray | None) -> FloatArray:
+    """Of each part and class the rows that are predicted rightly, that are of it, and that are predicted as it.
+
+    Parts × 3 × (classes + 1): the last class is of labels that train has not (−1), which nothing is predicted as.
+    """
+    wide = classes + 1
+    part = np.zeros(len(true), np.int64) if part is None else part
+    parts = int(part.max()) + 1 if len(part) else 1
+    true = np.where(true < 0, classes, true)
+    counts = [
+        np.bincount(part[rows] * wide + of[rows], minlength=parts * wide).reshape(parts, wide)
+        for of, rows in (
+            (true, true == predicted), (true, slice(None)), (predicted, slice(None)),
+        )
+    ]  # fmt: skip
+    return np.stack(counts, axis=1).astype(np.float64)
 
 
 def class_scores(counts: FloatArray) -> FloatArray:
-    """Accuracy, macro-F1 and Matthews' correlation of counts.
+    """Accuracy, macro-F1 and Matthews' correlation of what `tally` counts; … × 3 × classes → … × 3.
 
     A label that train has not is wrong in the first and in the last; macro-F1 is the mean of F1 over the classes that
     occur or are predicted (Matthews: Gorodkin 2004, for several classes).
     """
-    total = counts.sum()
-    if not total:
-        return np.full(len(OF_CLASSES), np.nan)
-    right = counts.diagonal().sum()  # of the square above the last row
-    present = f1_by_class(counts)
-    f1 = np.nanmean(present) if np.isfinite(present).any() else np.nan
-    true, predicted = counts.sum(1), np.append(counts.sum(0), 0.0)
-    covariance = right * total - true @ predicted
-    spread = (total**2 - true @ true) * (total**2 - predicted @ predicted)
-    matthews = covariance / math.sqrt(spread) if spread > 0 else np.nan
-    return np.array([right / total, f1, matthews])
+    hits, true, predicted = (counts[..., k, :] for k in range(3))
+    right, total = hits.sum(-1), true.sum(-1)
+    f1 = f1_by_class(counts)
+    known = np.isfinite(f1)
+    covariance = right * total - (true * predicted).sum(-1)
+    spread = (total**2 - (true**2).sum(-1)) * (total**2 - (predicted**2).sum(-1))
+    scores = (
+        _ratio(right, total),
+        _ratio(np.where(known, f1, 0).sum(-1), known.sum(-1)),
+        _ratio(covariance, np.sqrt(np.maximum(spread, 0))),
+    )
+    return np.stack(scores, axis=-1)
 
 
 def f1_by_class(counts: FloatArray) -> FloatArray:
     """2TP / (2TP + FP + FN) of each class; NaN for one that neither occurs nor is predicted."""
-    classes = counts.shape[1]
-    hits = counts[:classes].diagonal()
-    both = counts[:classes].sum(1) + counts.sum(0)
-    return np.asarray(np.divide(2 * hits, both, out=np.full(classes, np.nan), where=both > 0))
+    hits, true, predicted = (counts[..., k, :-1] for k in range(3))
+    return _ratio(2 * hits, true + predicted)
 
 
 def recall_by_class(counts: FloatArray) -> FloatArray:
     """Share of the rows of each class that are predicted as it; NaN for one without rows."""
-    classes = counts.shape[1]
-    rows = counts[:classes].sum(1)
-    hits = counts[:classes].diagonal()
-    return np.asarray(np.divide(hits, rows, out=np.full(classes, np.nan), where=rows > 0))
+    return _ratio(counts[..., 0, :-1], counts[..., 1, :-1])
+
+
+def _ratio(of: FloatArray, to: FloatArray) -> FloatArray:
+    """A ratio; NaN where there is nothing to divide by."""
+    of, to = np.asarray(of, np.float64), np.asarray(to, np.float64)
+    return np.asarray(np.divide(of, to, out=np.full(of.shape, np.nan), where=to > 0))
 
 
 def score_scores(true: FloatArray, predicted: FloatArray) -> FloatArray:
@@ -84,7 +98,7 @@ class Scored:
     value: FloatArray
     interval: Interval | None
     counts: FloatArray | None = None
-    """True × predicted, of all rows (classes)."""
+    """What `tally` counts of all rows (classes)."""
     without: FloatArray | None = None
     """Parts × scores: without each part."""
     sizes: tuple[int, ...] | None = None
@@ -95,16 +109,12 @@ def score_classes(
     true: IntArray, predicted: IntArray, classes: int, part: IntArray | None, level: float
 ) -> Scored:
     """Scores of predicted classes; ``part`` is what each row belongs to, for the jackknife."""
-    if part is None:
-        counts = confusion(true, predicted, classes)
-        return Scored(class_scores(counts), None, counts)
-    by_part = np.stack(
-        [confusion(true[part == k], predicted[part == k], classes) for k in range(part.max() + 1)]
-    )
+    by_part = tally(true, predicted, classes, part)
     counts = by_part.sum(0)
     value = class_scores(counts)
-    without = np.stack([class_scores(counts - mine) for mine in by_part])
-    return _with_parts(value, without, part, level, counts)
+    if part is None:
+        return Scored(value, None, counts)
+    return _with_parts(value, class_scores(counts - by_part), part, level, counts)
 
 
 def score_numbers(

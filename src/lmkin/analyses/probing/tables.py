@@ -107,16 +107,18 @@ def score_table(dataset: xr.Dataset) -> ResultTable:
     several = {name: len(dataset[name]) > 1 for name in ("model", "task")}
     there = {name for row in rows for name, v in row.items() if v is not None}
     classes = any(row["score"] == "accuracy" for row in rows)
+    binary = any(len(c) == 2 for c in dataset.attrs["classes"].values())
     optional = [
-        Column("macro_f1", "macro-F1", kind="number"),
+        Column("macro_f1", "macro-F1", kind="number", shown=False),
+        Column("matthews", "Matthews", kind="number", shown=binary),
         Column("accuracy_unseen", "unseen words", kind="number"),
         Column("selectivity", "selectivity", kind="number"),
-        Column("compression", "compression", kind="number", decimals=2),
+        Column("compression", "code", kind="number", decimals=2),
         Column("spearman", "Spearman", kind="number"),
         Column("r2", "R²", kind="number"),
     ]
     caption = [
-        "Accuracy of words" if classes else "Pearson correlation",
+        f"Accuracy of {dataset.attrs['units']}s" if classes else "Pearson correlation",
         "on train, dev and test; ± standard error."
         if "test_se" in there
         else "on train, dev and test.",
@@ -128,11 +130,11 @@ def score_table(dataset: xr.Dataset) -> ResultTable:
         )
     if "compression" in there:
         caption.append(
-            "Compression: how many times shorter the online code of train's labels is than a uniform one."
+            "Code: how many times shorter the online code of train's labels is than a uniform one."
         )
     hidden = (
-        "probe", "kind", "score", "train_se", "dev_se", "train_low", "train_high", "dev_low", "dev_high", "test_low",
-        "test_high", "macro_f1_se", "matthews", "matthews_se", "accuracy_unseen_se", "control", "control_se",
+        "layers", "kind", "score", "train_se", "dev_se", "train_low", "train_high", "dev_low", "dev_high", "test_low",
+        "test_high", "macro_f1_se", "matthews_se", "accuracy_unseen_se", "control", "control_se",
         "selectivity_se", "spearman_se", "r2_se", "kept", "redundant", "behind", "behind_se", "behind_low",
         "behind_high", "bits", "weights", "l1", "l2", "kkt",
     )  # fmt: skip
@@ -142,13 +144,13 @@ def score_table(dataset: xr.Dataset) -> ResultTable:
         [
             Column("model", shown=several["model"]),
             Column("task", shown=several["task"]),
-            Column("layers"),
+            Column("probe", "layers"),
             Column("train", kind="number"),
             Column("dev", kind="number"),
             Column("test", kind="number", error="test_se"),
             *shown,
             Column("neurons", kind="count", help="Neurons with a weight that is not 0."),
-            Column("width", "of", kind="count"),
+            Column("width", "of", kind="count", shown=False),
             Column("keeps", "keeps"),
             *(Column(name, shown=False) for name in hidden),
             *(Column(c.key, shown=False) for c in optional if c.key not in there),
@@ -272,4 +274,26 @@ def class_table(dataset: xr.Dataset) -> ResultTable:
         caption="F1 on test. The best single layer is the best of all on test, so its F1 is a little too high.",
         group=("model", "task"),
         most=_CLASSES,
+    )
+
+
+def published_table(beside: xr.DataArray) -> ResultTable:
+    """Layers of a paper's models on the same tasks."""
+    tasks = [str(t) for t in beside["task"].values]
+    rows: list[dict[str, Any]] = [
+        {
+            "model": str(model), "layer": str(layer),
+            **{t: float(v) for t, v in zip(tasks, line.values.tolist(), strict=True) if np.isfinite(v)},
+        }
+        for model in beside["model"].values
+        for layer, line in zip(beside["layer"].values, beside.sel(model=model), strict=True)
+    ]  # fmt: skip
+    return ResultTable(
+        "published",
+        [Column("model"), Column("layer"), *(Column(t, kind="number") for t in tasks)],
+        rows,
+        title="The same tasks as published",
+        caption=f"{beside.attrs['title']}. Other models, and for some tasks other texts: what can be compared is how "
+        "accuracy goes with the layers.",
+        group=("model",),
     )
