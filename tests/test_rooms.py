@@ -14,7 +14,8 @@ SOURCE = Path(lmkin.__file__).parent
 ROOMS = (
     "core", "interchange", "corpus", "models", "activations", "rows", "moments", "measures", "estimators",
     "results", "analysis",
-    "analyses.similarity", "analyses.attention", "analyses.dependency", "analyses.redundancy", "report", "cli",
+    "analyses.similarity", "analyses.attention", "analyses.dependency", "analyses.redundancy", "analyses.probing",
+    "analyses.cross_lingual", "report", "cli",
 )  # fmt: skip
 """In the order of dependency."""
 TO_THE_RIGHT = {("results", "report"), ("models", "activations")}

@@ -27,7 +27,7 @@ from ..core import (
     watched_interrupts,
 )
 from . import demo, export, extract, inspect, measures, report
-from .analysis_command import analysis_command
+from .analysis_command import analysis_command, one_flag_each
 from .interruption import forget_folders, interruption_text
 from .messages import with_flags
 from .output import say_error, say_warning, silence
@@ -82,7 +82,7 @@ def run(arguments: list[str] | None = None) -> None:
     forget_folders()
     with watched_interrupts(lambda: f"Error: {interruption_text()}\n"):
         try:
-            app(args=arguments)
+            app(args=one_flag_each(sys.argv[1:] if arguments is None else arguments))
         except BaseException as error:
             # An interrupt inside a compiled call, or inside a library, comes out as any error. typer turns
             # KeyboardInterrupt into an exit with 130.
