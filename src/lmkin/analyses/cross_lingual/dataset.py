@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .baselines import Baselines
 from .families import families_of
+from .neuron_sets import EVERY
 from .options import CrossLingualOptions
 from .published import published_transfer
 from .run import HELD_OUT, TESTS, CrossLingualRun, Transfer, rows_of, split_of
@@ -30,6 +31,7 @@ LONG = {
     "majority": "accuracy of the most frequent class of the language of training",
     "word_source": "accuracy of the most frequent class of the word in the language of training",
     "word_own": "accuracy of the most frequent class of the word in the language itself, on held-out sentences",
+    "over_words": "accuracy of all neurons − word_source",
     "rows": "words with a label", "missing": "words without a label",
     "unseen": "words whose label the language of training has not",
     "unknown": "share of words with an unknown token", "width": "neurons that the probe reads",
@@ -113,6 +115,11 @@ def make_dataset(
         for (source, tag, language, test), sampled in scores.items():
             at = {"source": source, "task": tag, "language": language, "test": test}
             table.put_sampled((name,), sampled, **at)
+    for one in (t for t in run.transfers if t.neurons.label == EVERY):
+        at = {"model": one.model, "source": one.language, "task": one.task.name}
+        for (language, test), sampled in one.scores.items():
+            words = baselines.word[one.language, one.task.name, language, test]
+            table.put_sampled(("over_words",), sampled - words, **at, language=language, test=test)
     for (tag, language), sampled in baselines.own_word.items():
         table.put_sampled(("word_own",), sampled, task=tag, language=language)
     dataset = table.dataset().assign_coords(

@@ -15,6 +15,13 @@ def transfer_findings(dataset: xr.Dataset) -> list[str]:
     """Of each model, language of training and task: languages, families, neurons; then models beside the first."""
     cells = Cells(dataset)
     sentences = []
+    if len(cells.labels["source"]) > 1:
+        return [
+            sentence
+            for model in cells.labels["model"]
+            for task in cells.labels["task"]
+            for sentence in _sources(cells, {"model": model, "task": task})
+        ]
     for run in cells.runs():
         sentences.append(_languages(cells, run))
         sentences += _words(cells, run)
@@ -22,6 +29,28 @@ def transfer_findings(dataset: xr.Dataset) -> list[str]:
         sentences += _neurons(cells, run)
         sentences += _models(cells, run)
     return sentences
+
+
+def _sources(cells: Cells, run: dict[str, str]) -> list[str]:
+    """Of several languages of training, those from which most and least comes over; and the nearest pair."""
+    sources, at = cells.labels["source"], {**run, "neurons": "all", "test": HELD_OUT}
+    means = {s: cells.get("mean_accuracy", **at, source=s) or 0.0 for s in sources}
+    best, worst = max(means, key=lambda s: means[s]), min(means, key=lambda s: means[s])
+    pairs = {
+        (s, name): cells.get("accuracy", **at, source=s, language=name) or 0.0
+        for s in sources
+        for name in cells.labels["language"]
+        if name != s
+    }
+    source, name = max(pairs, key=lambda pair: pairs[pair])
+    high, low = (_said(cells, "mean_accuracy", **at, source=s) for s in (best, worst))
+    return [
+        f"Of {len(sources)} languages that probes of all neurons of {run['model']} were fitted on for {run['task']}, "
+        f"{best} gives the highest mean accuracy over all others, {high}, and {worst} the lowest, {low} (held-out "
+        f"sentences).",
+        f"From one language to another, {run['model']} does best on {run['task']} from {source} to {name}: "
+        f"{_said(cells, 'accuracy', **at, source=source, language=name)}.",
+    ]
 
 
 def _said(cells: Cells, name: str, **at: str) -> str:
@@ -55,11 +84,10 @@ def _words(cells: Cells, run: dict[str, str]) -> list[str]:
     """In how many languages a probe is better than the tags that words have in the language of training."""
     better = []
     for name in cells.others(run):
-        at = {**run, "neurons": "all", "language": name, "test": HELD_OUT}
-        low = cells.get("accuracy_low", **at)
-        score = cells.get("accuracy", **at) if low is None else low
-        base = cells.get("word_source", **at)
-        if score is not None and base is not None and score > base:
+        at = {**run, "language": name, "test": HELD_OUT}
+        low = cells.get("over_words_low", **at)
+        ahead = cells.get("over_words", **at) if low is None else low
+        if ahead is not None and ahead > 0:
             better.append(name)
     count = len(cells.others(run))
     said = "1 other language" if count == 1 else f"{count} other languages"
@@ -106,17 +134,18 @@ def _neurons(cells: Cells, run: dict[str, str]) -> list[str]:
             f"{_said(cells, 'mean_behind', **at, test=EVERYWHERE)} of mean accuracy over the other languages: one "
             f"point at most."
         )
-    layers = cells.sets(run, "layers")
-    if layers:
-        losses = {
-            s: cells.get("mean_behind", **run, neurons=s, test=EVERYWHERE) or 0.0 for s in layers
-        }
+    losses: dict[str, float] = {}
+    for label in cells.sets(run, "layers"):
+        at = {**run, "neurons": label, "test": EVERYWHERE}
+        lost, low = cells.get("mean_behind", **at), cells.get("mean_behind_low", **at)
+        if lost is not None and (lost if low is None else low) > 0:
+            losses[label] = lost
+    if losses:
         worst = max(losses, key=lambda s: losses[s])
         at = {**run, "neurons": worst, "test": EVERYWHERE}
         sentences.append(
             f"Of the sets of layers of {run['model']}, {said_of(worst, 'layers')} loses most on {run['task']} over the "
-            f"other languages: "
-            f"{_said(cells, 'mean_behind', **at)}."
+            f"other languages: {_said(cells, 'mean_behind', **at)}."
         )
     return sentences
 
