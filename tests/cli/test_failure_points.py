@@ -18,6 +18,7 @@ import xarray as xr
 import lmkin
 from lmkin.analysis import Analysis, Running, Source, known_analyses
 from lmkin.report import run_to_folder
+from smallest_runs import OPTIONS, corpus_of
 
 pytestmark = pytest.mark.slow
 ANALYSES = known_analyses()
@@ -57,9 +58,14 @@ def ends_at(out: Path, file: int, renamed: bool) -> Iterator[list[str]]:
 
 
 def run(analysis: Analysis[Any], models: list[Path], corpus: Path, out: Path) -> Any:
-    options = analysis.Options(parts=3)
+    options = analysis.Options(parts=3, **OPTIONS.get(analysis.name, {}))
     source = Source(
-        models, corpus, untrained=True, reading=analysis.reading, attention=analysis.attention
+        models,
+        corpus_of(analysis.name, corpus),
+        untrained=True,
+        reading=analysis.reading,
+        attention=analysis.attention,
+        by_name=analysis.by_name,
     )
     result, _ = run_to_folder(analysis, source, options, Running(progress=False), out, charts=False)
     return result

@@ -117,8 +117,8 @@ def test_a_tag_that_one_language_lacks_is_named_with_those_that_it_has():
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"train_on": "dee"}, "no corpus 'dee' to fit on.*Did you mean 'de'"), ({"held_out_share": 0.01}, "0 would be|1 would be"),
-     ({"held_out_share": 2.0}, "between 0 and 1"), ({"thresholds": [1.5]}, "from 0 to 1"), ({"tags": ()}, "what is to be"),
+    [({"train_on": "dee"}, "no corpus 'dee' to fit on.*Did you mean 'de'"), ({"held_out_share": 0.01}, "1 would be"),
+     ({"held_out_share": 2.0}, "between 0 and 1"), ({"thresholds": [1.5]}, "from 0 to 1"), ({"tags": ()}, "what is"),
      ({"ablations": "tops"}, "Did you mean 'top'"), ({"common": True, "align": "order"}, "leave out common"),
      ({"units": "sentence"}, "reads words"), ({"families": {"en": ""}}, "names by language"),
      ({"unseen": "right"}, "Unknown unseen 'right'"), ({"l1": -1}, "l1|λ"), ({"level": 7}, "level")],

@@ -20,7 +20,7 @@ WIDTH = 6
 
 
 def treebank(language: str, sentences: int = 60, seed: int = 0) -> lmkin.Corpus:
-    """Sentences with a tag a word; word k of a sentence has the same tag in every language, other words come between."""
+    """Sentences with a tag a word; word k of a sentence has the same tag in every language that has so many."""
     random = np.random.default_rng(seed)
     made = []
     for number in range(sentences):

@@ -88,6 +88,7 @@ TARGETS = [
     _file("attention"),
     _file("dependency"),
     _file("redundancy"),
+    _file("cross-lingual"),
     _folder("similarity", "similarity.nc"),
     _folder("attention", "attention.nc", "heads.nc"),
     _folder(
@@ -99,4 +100,5 @@ TARGETS = [
         "unique.nc",
     ),
     _folder("redundancy", "redundancy.nc", "layers.nc", "clusters.safetensors"),
+    _folder("cross-lingual", "cross-lingual.nc"),
 ]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import xarray as xr
 
 from lmkin.analyses.attention import AttentionSimilarity
+from lmkin.analyses.cross_lingual import CrossLingual
 from lmkin.analyses.dependency import Dependency
 from lmkin.analyses.redundancy import Redundancy
 from lmkin.analyses.similarity import Similarity
@@ -38,3 +39,7 @@ def redundancy_of(
     strips: Sequence[xr.Dataset] = (),
 ) -> Redundancy:
     return Redundancy(dataset, None, layers, strips)
+
+
+def cross_lingual_of(dataset: xr.Dataset) -> CrossLingual:
+    return CrossLingual(dataset)

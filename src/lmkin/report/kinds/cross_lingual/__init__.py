@@ -88,7 +88,9 @@ class CrossLingualReport(ReportKind):
         attrs, dataset = result.attrs, result.dataset
         held = [
             str(name)
-            for name, out in zip(dataset["sentence"].values, dataset["held_out"].values, strict=True)
+            for name, out in zip(
+                dataset["sentence"].values, dataset["held_out"].values, strict=True
+            )
             if out
         ]
         return [
@@ -157,7 +159,10 @@ def _families(view: TransferView, tables: dict[str, ResultTable]) -> Chapter:
             )
         ],
         switches=run_switches(view),
-        tables=[Table(tables["families"], folded="Families, by all neurons"), *_run_tables(view, "family")],
+        tables=[
+            Table(tables["families"], folded="Families, by all neurons"),
+            *_run_tables(view, "family"),
+        ],
     )
 
 

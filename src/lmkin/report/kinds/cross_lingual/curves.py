@@ -62,7 +62,7 @@ def threshold_chart(
 def _axis(cuts: Sequence[int]) -> alt.X:
     return alt.X(
         "k:Q",
-        title="threshold of the clustering (distance 1\u00a0−\u00a0|r|)",
+        title="threshold (distance 1\u00a0−\u00a0|r|)",
         scale=alt.Scale(domain=widened(cuts[0], cuts[-1]), nice=False, zero=False, padding=12),
         axis=alt.Axis(
             values=list(cuts),

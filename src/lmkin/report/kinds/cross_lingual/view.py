@@ -71,7 +71,9 @@ class TransferView:
     def set_name(self, place: int) -> str:
         """A set of neurons, in words."""
         label = self.names["neurons"][place]
-        return f"clusters at {label}" if self.kinds[place] == "threshold" else SETS.get(label, label)
+        return (
+            f"clusters at {label}" if self.kinds[place] == "threshold" else SETS.get(label, label)
+        )
 
     def runs(self, by: Sequence[str] = AXES) -> list[tuple[str, dict[str, int]]]:
         """The key and the places of each model, language of training and task (or of some of these)."""
@@ -162,5 +164,7 @@ def run_switches(
         if len(view.names[axis]) > 1
     ]
     if test:
-        switches.append(Switch("test", "Tested on:", [Option(t, t, TESTS[t] + ".") for t in view.tests]))
+        switches.append(
+            Switch("test", "Tested on:", [Option(t, t, TESTS[t] + ".") for t in view.tests])
+        )
     return switches
