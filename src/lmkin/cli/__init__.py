@@ -27,7 +27,7 @@ from ..core import (
     watched_interrupts,
 )
 from . import demo, export, extract, inspect, measures, report
-from .analysis_command import analysis_command, one_flag_each
+from .analysis_command import analysis_command, command_class
 from .interruption import forget_folders, interruption_text
 from .messages import with_flags
 from .output import say_error, say_warning, silence
@@ -62,7 +62,7 @@ def _main(
 
 app.command("extract")(extract.command)
 for _name, _analysis in known_analyses().items():
-    app.command(_name)(analysis_command(_analysis))
+    app.command(_name, cls=command_class(_analysis))(analysis_command(_analysis))
 app.command("report")(report.command)
 app.command("inspect")(inspect.command)
 app.command("export")(export.command)
@@ -82,7 +82,7 @@ def run(arguments: list[str] | None = None) -> None:
     forget_folders()
     with watched_interrupts(lambda: f"Error: {interruption_text()}\n"):
         try:
-            app(args=one_flag_each(sys.argv[1:] if arguments is None else arguments))
+            app(args=arguments)
         except BaseException as error:
             # An interrupt inside a compiled call, or inside a library, comes out as any error. typer turns
             # KeyboardInterrupt into an exit with 130.

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..analysis import Analysis, Running, Source
 from ..core import LmkinError, format_seconds, printable, quoted
@@ -101,6 +102,19 @@ def one_flag_each(arguments: list[str]) -> list[str]:
         after = len(spread) > 1 and spread[-2] == CORPORA
         spread += [CORPORA, argument] if after and _PAIR.match(argument) else [argument]
     return spread
+
+
+class _SeveralCorpora(TyperCommand):
+    """A command whose ``--corpora`` takes several values at once."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As any command, with a flag for each value."""
+        return super().parse_args(ctx, one_flag_each(args))
+
+
+def command_class(analysis: Analysis[Any]) -> type[TyperCommand]:
+    """How the arguments of an analysis are parsed."""
+    return _SeveralCorpora if analysis.by_name else TyperCommand
 
 
 def _by_name(pairs: list[str] | None) -> dict[str, str] | None:

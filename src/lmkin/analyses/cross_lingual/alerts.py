@@ -18,7 +18,7 @@ _TOLD = (AlertKind.DROPPED, AlertKind.UNKNOWN_TOKENS)
 
 def find_alerts(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
     """All that holds."""
-    alerts = [*_rows(run), *_sentences(run), *_labels(run), *_fits(run, options)]
+    alerts = [*_rows(run), *_sentences(run), *_labels(run, options), *_fits(run, options)]
     alerts += [alert for alert in run.alerts if alert.kind not in _TOLD]
     fewest = min(len(scorer.sizes) for scorer in run.scorers.values())
     if options.intervals and fewest < FEW_PARTS:
@@ -65,7 +65,7 @@ def _sentences(run: CrossLingualRun) -> list[Alert]:
     return alerts
 
 
-def _labels(run: CrossLingualRun) -> list[Alert]:
+def _labels(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
     alerts = []
     for (source, tag), task in run.tasks.items():
         unseen = task.unseen
@@ -80,8 +80,12 @@ def _labels(run: CrossLingualRun) -> list[Alert]:
             alerts.append(
                 Alert(
                     AlertKind.UNSEEN_LABELS,
-                    f"Words whose {quoted(tag)} train has not in {source} can only be wrong, unless they count as its "
-                    f"most frequent label (unseen='most-frequent'): {listed}.",
+                    f"Words with a {quoted(tag)} that no word has that was fitted on in {source}: {listed}. "
+                    + (
+                        "They can only be wrong (unseen='most-frequent' counts them as its most frequent label)."
+                        if options.unseen == "wrong"
+                        else f"They count as the most frequent label of {source}."
+                    ),
                     tag,
                 )
             )

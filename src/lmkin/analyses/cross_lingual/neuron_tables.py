@@ -154,16 +154,16 @@ def published_table(dataset: xr.Dataset) -> ResultTable:
     there = [str(m) for m in dataset["published_model"].values]
     rows: list[dict[str, Any]] = []
     for run in cells.runs():
-        for label in [s for s in cells.sets(run) if cells.kinds[s] != "layers"]:
-            for language in cells.others(run):
+        mine = {axis: run[axis] for axis in ("model", "source")}
+        for language in cells.others(run):
+            for label in (s for s in cells.sets(run) if cells.kinds[s] != "layers"):
                 at = {"task": run["task"], "neurons": label, "language": language}
                 theirs = {m: cells.get("published", published_model=m, **at) for m in there}
-                if all(v is None for v in theirs.values()):
-                    continue
-                ours = cells.get(
-                    "accuracy", **run, neurons=label, language=language, test=EVERYWHERE
-                )
-                rows.append({**run, "language": language, "neurons": label, "ours": ours, **theirs})
+                if any(v is not None for v in theirs.values()):
+                    ours = cells.get("accuracy", **at, **mine, test=EVERYWHERE)
+                    rows.append(
+                        {**run, "language": language, "neurons": label, "ours": ours, **theirs}
+                    )
     return ResultTable(
         "published",
         [

@@ -39,7 +39,7 @@ class CrossLingualReport(ReportKind):
         names = view.names["model"]
         left_out = sum(attrs.get("left_out", {}).values())
         split = f"{counted(len(held), 'sentence')} in each language, {int(held.sum()):,} of them held out"
-        facts = [
+        return [
             ("Model" if len(names) == 1 else "Models", "; ".join(names)),
             ("Fitted on", ", ".join(view.names["source"])),
             ("Corpora", str(attrs.get("corpus", ""))),
@@ -47,7 +47,6 @@ class CrossLingualReport(ReportKind):
             ("Clusters", f"{attrs.get('linkage', '')} linkage, found on what is fitted on"),
             ("Intervals", f"{view.level}, over sentences" if view.level else "none"),
         ]
-        return facts
 
     def chapters(self, result: Any) -> list[Chapter]:
         """Languages beside their baselines, thresholds by language and family, layers, models."""
@@ -66,10 +65,15 @@ class CrossLingualReport(ReportKind):
         return chapters
 
     def charts(self, result: Any) -> Charts:
-        """``cross-lingual-thresholds-MiniLM-en-upos`` …: some for each model, language of training and task."""
+        """``cross-lingual-language-MiniLM-en-upos`` …: for each model and task, from the first language of training.
+
+        Of many languages that are fitted on there would be hundreds of pictures; the page has them all.
+        """
         view = TransferView(result.dataset)
         charts: Charts = {}
         for key, places in view.runs():
+            if places["source"]:
+                continue
             one, name = view.only(**places), key.replace("~", "-")
             charts[f"cross-lingual-levels-{name}"] = partial(level_chart, one, width=640)
             for lines in ("language", *(["family"] if view.families else [])):
