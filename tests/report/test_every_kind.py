@@ -79,6 +79,7 @@ def transfer_dataset(models: int) -> xr.Dataset:
         thresholds=[0.1, 0.5],
         l1=0.02,
         parts=4,
+        compare_published=True,
         progress=False,
     ).dataset
 

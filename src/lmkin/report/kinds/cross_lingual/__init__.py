@@ -10,6 +10,7 @@ from ...names import counted
 from ...page import Chapter, Figure, Table
 from ...tables import SAME
 from .. import Charts, ReportKind, report_kind
+from .beside_thesis import thesis_chart, thesis_switches
 from .curves import chosen_by, threshold_chart, threshold_table
 from .grids import grid_chart
 from .levels import level_chart
@@ -61,7 +62,7 @@ class CrossLingualReport(ReportKind):
         if len(view.names["model"]) > 1:
             chapters.append(_models(view, tables))
         if "published" in tables:
-            chapters.append(_published(tables))
+            chapters.append(_published(view, tables))
         return chapters
 
     def charts(self, result: Any) -> Charts:
@@ -85,6 +86,8 @@ class CrossLingualReport(ReportKind):
             charts["cross-lingual-sources"] = partial(grid_chart, view, "source", width=640)
         if len(view.names["model"]) > 1:
             charts["cross-lingual-models"] = partial(threshold_chart, view, "model", width=640)
+        if "published" in result.dataset:
+            charts["cross-lingual-thesis"] = partial(thesis_chart, view, width=640)
         return charts
 
     def details(self, result: Any) -> list[tuple[str, Any]]:
@@ -217,13 +220,22 @@ def _models(view: TransferView, tables: dict[str, ResultTable]) -> Chapter:
     )
 
 
-def _published(tables: dict[str, ResultTable]) -> Chapter:
+def _published(view: TransferView, tables: dict[str, ResultTable]) -> Chapter:
     return Chapter(
         "Beside the thesis",
         paragraphs=[
             "The thesis fitted probes of three multilingual models on English, and tested them on parallel treebanks."
         ],
-        tables=[Table(tables["published"])],
+        figures=[
+            Figure(
+                thesis_chart(view),
+                caption="The thesis has no intervals, and its thresholds above 0.1 seem to be of clusters of what the "
+                "threshold before had left.",
+                name="cross-lingual-thesis",
+            )
+        ],
+        switches=thesis_switches(view),
+        tables=[Table(tables["published"], folded=SAME)],
     )
 
 

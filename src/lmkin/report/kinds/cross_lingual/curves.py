@@ -45,7 +45,7 @@ def threshold_chart(
     return line_chart(
         rows,
         names,
-        x=_axis(cuts),
+        x=threshold_axis(cuts),
         y={
             "title": "accuracy",
             "scale": alt.Scale(domain=[0, 1], nice=False),
@@ -59,7 +59,8 @@ def threshold_chart(
     )
 
 
-def _axis(cuts: Sequence[int]) -> alt.X:
+def threshold_axis(cuts: Sequence[int]) -> alt.X:
+    """All neurons, and thresholds, at equal distances."""
     return alt.X(
         "k:Q",
         title="threshold (distance 1\u00a0−\u00a0|r|)",
