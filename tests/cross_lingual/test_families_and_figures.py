@@ -147,3 +147,48 @@ def test_every_corpus_has_a_flag_of_its_own():
     assert one_flag_each(given) == [
         "cross-lingual", "M", "--corpora", "en=a", "--corpora", "de=b=c", "/x/y=z", "--corpora", "fi=d", "-o", "ja=e",
     ]  # fmt: skip
+
+
+def test_probes_are_kept_with_their_labels_and_predict_what_was_scored(
+    transfer: lmkin.CrossLingual,
+    banks: dict[str, lmkin.Corpus],
+    models: list[WordVectors],
+    tmp_path: Path,
+):
+    transfer.save(tmp_path / "kept")
+    again = lmkin.load(tmp_path / "kept")
+    assert list(again.probes) == list(transfer.probes)
+    for model in models:
+        acts = lmkin.extract(model, banks["fi"], progress=False)
+        true = acts.units.tags("upos")
+        for neurons in ("all", 0.5, "top"):
+            told = again.predict(acts, neurons=neurons)
+            assert told == transfer.predict(acts, neurons=neurons)
+            at = {
+                "model": model.name,
+                "source": "en",
+                "task": "upos",
+                "language": "fi",
+                "test": "all",
+            }
+            right = sum(a == b for a, b in zip(told, true, strict=True)) / len(true)
+            assert right == pytest.approx(float(transfer.accuracy.sel(**at, neurons=f"{neurons}")))
+    with pytest.raises(lmkin.MeasureError, match="activations are of another model"):
+        again.predict(lmkin.extract(WordVectors("other", 3.0), banks["fi"][:2], progress=False))
+    with pytest.raises(lmkin.LmkinError, match=r"no set of neurons 'tops'.*Did you mean 'top'"):
+        again.predict(acts, neurons="tops")
+    few = lmkin.extract(models[0], banks["fi"][:2], layers="0,1", progress=False)
+    with pytest.raises(lmkin.MeasureError, match="reads layer 2"):
+        again.predict(few)
+    alone = lmkin.load(tmp_path / "kept" / "cross-lingual.nc")
+    assert list(alone.probes) == list(transfer.probes)  # of a folder's file all that belongs to it
+
+
+@pytest.mark.filterwarnings("ignore:.*main table alone")
+def test_without_their_file_there_are_no_probes(
+    transfer: lmkin.CrossLingual, models: list[WordVectors], tmp_path: Path
+):
+    transfer.save(tmp_path / "alone.nc")
+    acts = lmkin.extract(models[0], treebanks(("fi",), 2)["fi"], progress=False)
+    with pytest.raises(lmkin.MeasureError, match=r"no weights.*probes.safetensors"):
+        lmkin.load(tmp_path / "alone.nc").predict(acts)

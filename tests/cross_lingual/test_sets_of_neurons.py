@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import lmkin
 from cross_lingual.treebanks import WIDTH, WordVectors, treebanks
-from lmkin.analyses.cross_lingual import run
+from lmkin.analyses.cross_lingual import fits
 from lmkin.analyses.cross_lingual.ablations import ABLATIONS, ablation_layers
 from lmkin.analyses.cross_lingual.language_rows import SomeColumns
 
@@ -108,7 +108,7 @@ def test_rows_may_stay_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     whole = lmkin.cross_lingual(WordVectors(), banks, **SMALL)
     read: list[tuple[int, int]] = []
     take = SomeColumns.__getitem__
-    monkeypatch.setattr(run, "bytes_of_fits", lambda *_: 10**18)
+    monkeypatch.setattr(fits, "bytes_of_fits", lambda *_: 10**18)
     monkeypatch.setattr(
         SomeColumns, "__getitem__", lambda self, key: (read.append(self.shape), take(self, key))[1]
     )
@@ -121,7 +121,7 @@ def test_rows_may_stay_on_disk(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
 def test_what_is_finished_is_not_done_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     banks = treebanks(("en", "fi"), 40)
     options = {**SMALL, "ablations": "top", "ceiling": True, "workspace": tmp_path}
-    fit, calls = run.fit_probe, []
+    fit, calls = fits.fit_probe, []
 
     def counted(*args: Any, **more: Any) -> Any:
         calls.append(1)
@@ -129,13 +129,13 @@ def test_what_is_finished_is_not_done_again(monkeypatch: pytest.MonkeyPatch, tmp
             raise KeyboardInterrupt
         return fit(*args, **more)
 
-    monkeypatch.setattr(run, "fit_probe", counted)
+    monkeypatch.setattr(fits, "fit_probe", counted)
     with pytest.raises(KeyboardInterrupt):
         lmkin.cross_lingual(WordVectors(), banks, **options)
     calls[:] = [1] * 5
     first = lmkin.cross_lingual(WordVectors(), banks, **options)
     assert len(calls) - 5 == 2  # of four probes two were finished
-    monkeypatch.setattr(run, "fit_probe", None)
+    monkeypatch.setattr(fits, "fit_probe", None)
     monkeypatch.setattr("lmkin.analyses.cross_lingual.neuron_sets.cluster_neurons", None)
     again = lmkin.cross_lingual(WordVectors(), banks, **options)
     xr.testing.assert_equal(again.dataset, first.dataset)

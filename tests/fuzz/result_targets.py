@@ -48,7 +48,9 @@ def use_folder(result: Any) -> Any:
         if clusters is None
         else [clusters.tables(), [clusters.labels(0.3, m) for m in clusters.models]]
     )
-    return [use_result(result), [m for m in more if m is not None], kept]
+    probes = getattr(result, "probes", {})
+    weights = [[p.columns, p.fitted.weights, p.fitted.intercepts] for p in probes.values()]
+    return [use_result(result), [m for m in more if m is not None], kept, weights]
 
 
 def _file(kind: str) -> Target:
@@ -100,5 +102,5 @@ TARGETS = [
         "unique.nc",
     ),
     _folder("redundancy", "redundancy.nc", "layers.nc", "clusters.safetensors"),
-    _folder("cross-lingual", "cross-lingual.nc"),
+    _folder("cross-lingual", "cross-lingual.nc", "probes.safetensors"),
 ]

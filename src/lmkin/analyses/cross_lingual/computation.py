@@ -19,6 +19,7 @@ from .alerts import find_alerts
 from .baselines import score_baselines
 from .dataset import make_dataset
 from .options import TAGS, THRESHOLDS, Alignment, CrossLingualOptions, Unseen
+from .probes import KeptProbe
 from .result import CrossLingual
 from .run import CrossLingualRun, fit_everything
 
@@ -138,7 +139,11 @@ def compute_cross_lingual(
     run = fit_everything(source, options, running, work)
     dataset = make_dataset(run, score_baselines(run, options), options)
     dataset.attrs = _attributes(run, options, running)
-    return CrossLingual(dataset)
+    probes = {
+        (t.model, t.language, t.task.name, t.neurons.label): KeptProbe(t.neurons.columns, t.fitted)
+        for t in run.transfers
+    }
+    return CrossLingual(dataset, probes)
 
 
 def _attributes(

@@ -12,9 +12,9 @@ from ...analysis import Running, Source
 from ...core import Plan, Step, budget
 from ..probing import bytes_of_fits
 from ..redundancy import plan_clustering
+from .fits import require_room
 from .options import CrossLingualOptions
 from .parallel import align_corpora
-from .run import require_room
 
 _PASSES = 250
 """Passes over the rows that choosing a penalty takes, within a factor of 3."""

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Self
 
-from ...core import LmkinError, did_you_mean, quoted
+import xarray as xr
+
+from ...activations import Activations, JoinedLayers
+from ...core import LmkinError, MeasureError, did_you_mean, quoted
 from ...results import Files, Result, ResultTable, result_kind, save_result
+from ..redundancy import identity_of
 from .findings import transfer_findings
 from .language_tables import family_rows, family_table, language_rows, language_table
 from .neuron_tables import (
@@ -16,6 +22,7 @@ from .neuron_tables import (
     published_table,
     transfer_table,
 )
+from .probes import FILE, KeptProbe, Key, load_probes, save_probes
 
 
 @result_kind
@@ -27,6 +34,11 @@ class CrossLingual(Result):
     """
 
     kind = "cross-lingual"
+
+    def __init__(self, dataset: xr.Dataset, probes: Mapping[Key, KeptProbe] | None = None):
+        super().__init__(dataset)
+        self.probes = dict(probes or {})
+        """By model, language of training, task and set of neurons; none, if it was loaded from its .nc file alone."""
 
     @property
     def languages(self) -> list[str]:
@@ -48,6 +60,43 @@ class CrossLingual(Result):
         known = self.attrs["classes"]
         language = _one_of("source", source, self.sources)
         return [str(c) for c in known[language][_one_of("task", task, self.tasks)]]
+
+    def predict(
+        self,
+        activations: Activations,
+        *,
+        neurons: str | float = "all",
+        task: str | None = None,
+        source: str | None = None,
+    ) -> list[str]:
+        """Labels of words in any language, from activations of the same model, by one of the probes."""
+        model = self._model_of(activations)
+        tag, language = _one_of("task", task, self.tasks), _one_of("source", source, self.sources)
+        name = neurons if isinstance(neurons, str) else f"{neurons:g}"
+        known = [n for m, s, t, n in self.probes if (m, s, t) == (model, language, tag)]
+        if not known:
+            raise MeasureError(
+                f"This result was loaded from its .nc file, which has no weights. Load the folder with its {FILE}."
+            )
+        kept = self.probes[model, language, tag, _one_of("set of neurons", name, known)]
+        layers = self.attrs["probed"][model]["layers"]
+        missing = [n for n in layers if n not in activations.layers]
+        if missing:
+            raise MeasureError(f"The probe reads layer {missing[0]}, which is not there.")
+        predicted = kept.predict(JoinedLayers([activations.layer(n) for n in layers])[:])
+        classes = self.classes(tag, language)
+        return [classes[k] for k in predicted.tolist()]
+
+    def _model_of(self, activations: Activations) -> str:
+        """Which of the models activations are of. Raise if none."""
+        identity = identity_of(activations.manifest.get("model"))
+        for name, about in self.attrs["probed"].items():
+            if about["identity"] == identity:
+                return str(name)
+        raise MeasureError(
+            f"These probes were fitted on {', '.join(self.models)}, and the activations are of another model "
+            f"({quoted(activations.name)}: other weights, or another way of loading them)."
+        )
 
     def tables(self) -> list[ResultTable]:
         """Languages, families, neurons, and models beside the first."""
@@ -77,11 +126,18 @@ class CrossLingual(Result):
         return transfer_findings(self.dataset)
 
     def files(self) -> Files:
-        """Scores, tables, and everything that was scored, a row a score."""
+        """Scores, tables, everything that was scored, a row a score; and the probes themselves."""
         files: Files = {f"{self.kind}.nc": lambda path: save_result(self.dataset, path)}
         for table in (*self.tables(), transfer_table(self.dataset)):
             files[f"{table.name}.csv"] = table.save_csv
+        if self.probes:
+            files[FILE] = lambda path: save_probes(self.probes, path)
         return files
+
+    @classmethod
+    def _restore(cls, dataset: xr.Dataset, folder: Path) -> Self:
+        path = folder / FILE
+        return cls(dataset, load_probes(path) if path.is_file() else None)
 
 
 def _one_of(what: str, name: str | None, known: list[str]) -> str:

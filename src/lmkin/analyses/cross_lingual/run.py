@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...analysis import Running, Source
-from ...core import Alert, LmkinError, budget, fingerprint, key_of, progress_bar
+from ...core import Alert, progress_bar
 from ...rows import Workspace
-from ..probing import FittedProbe, Task, bytes_of_fits, bytes_of_scores, fit_probe, read_tasks
-from .language_rows import AllLanguages, LanguageRows, SomeColumns, open_languages
+from ..probing import FittedProbe, Task, read_tasks
+from .fits import Fits
+from .language_rows import AllLanguages, LanguageRows, open_languages
 from .neuron_sets import EVERY, NeuronSet, cluster_source, neuron_sets
 from .options import CrossLingualOptions
 from .parallel import align_corpora
@@ -23,8 +24,6 @@ IntArray = NDArray[np.int64]
 EVERYWHERE, HELD_OUT = "all", "held-out"
 TESTS = (EVERYWHERE, HELD_OUT)
 """All sentences, most of whose translations were fitted on; and those whose translations were not."""
-_OF_FITS = ("penalty", "l1", "l2", "standardize", "kkt", "subtypes")
-"""Options that a fit depends on."""
 _BLOCK = 4096
 
 
@@ -122,7 +121,7 @@ def _transfer(
     )
     run.alerts += clustering.alerts
     sets = neuron_sets(model, clustering, options)
-    fits = _Fits(run.rows, model, language, options, running, work)
+    fits = Fits(run.rows, model, language, options, running, work)
     fitted: list[tuple[Task, NeuronSet, FittedProbe]] = []
     for tag in options.tag_names():
         task = run.tasks[language, tag]
@@ -212,7 +211,7 @@ def _ceilings(
                 run.ceilings[model.name, language, tag] = done[language, tag]
                 continue
             task = run.own[language, tag]
-            fits = fits or _Fits(run.rows, model, language, options, running, work)
+            fits = fits or Fits(run.rows, model, language, options, running, work)
             probe = fits.fit(task, columns)
             advance(1)
             held = run.rows.split(language)[1][task.rows["dev"]]
@@ -222,84 +221,7 @@ def _ceilings(
             )
 
 
-class _Fits:
-    """Fits on the words of one language: its rows are there once, for all tasks and sets of neurons."""
-
-    def __init__(
-        self,
-        rows: AllLanguages,
-        model: LanguageRows,
-        language: str,
-        options: CrossLingualOptions,
-        running: Running,
-        work: Workspace,
-    ):
-        self.options, self.running, self.model = options, running, model
-        self.split = dict(zip(("train", "dev"), rows.split(language), strict=True))
-        self.n = sum(map(len, self.split.values()))
-        acts = model.by_language[language]
-        self.room = budget(running.memory)
-        self.resident = bytes_of_fits(self.n, model.width, 1) <= self.room.left
-        self.X: dict[str, Any] = {name: model.matrix(language, r) for name, r in self.split.items()}
-        if self.resident:
-            self.X = {name: np.asarray(x[:], np.float32) for name, x in self.X.items()}
-        self.work = work.within(
-            activations=[acts.manifest["key"], acts.units.hash],
-            layers=list(model.layers),
-            rows={name: fingerprint(r) for name, r in self.split.items()},
-            options={k: v for k, v in key_of(options).items() if k in _OF_FITS},
-            seed=running.seed,
-        )
-
-    def fit(self, task: Task, columns: IntArray) -> FittedProbe:
-        """The probe of some neurons for a task."""
-        classes = len(task.classes)
-        require_room(self.n, classes, self.running)
-        labels = {name: fingerprint(task.target[name]) for name in ("train", "dev")}
-        places = {name: fingerprint(task.rows[name]) for name in ("train", "dev")}
-        work = self.work.within(
-            task=task.name, labels=labels, places=places, columns=fingerprint(columns)
-        )
-        return work.step(
-            "probe",
-            lambda: fit_probe(
-                (self._matrix("train", task, columns), task.target["train"]),
-                (self._matrix("dev", task, columns), task.target["dev"]),
-                classes,
-                self.options.of_probe(task.name),
-                room=None
-                if self.resident
-                else max(0, self.room.left - bytes_of_scores(self.n, classes)),
-            ),
-            FittedProbe.save,
-            FittedProbe.load,
-        )
-
-    def _matrix(self, split: str, task: Task, columns: IntArray) -> Any:
-        X, rows = self.X[split], task.rows[split]
-        if not self.resident:
-            whole = len(columns) == X.shape[1]
-            return X.select(rows) if whole else SomeColumns(X.select(rows), columns)
-        if len(rows) < len(X):
-            return X[np.ix_(rows, columns)]
-        return X if len(columns) == X.shape[1] else np.ascontiguousarray(X[:, columns])
-
-
-def require_room(n: int, classes: int, running: Running) -> None:
-    """Raise if not even the scores of the rows fit the budget."""
-    room, need = budget(running.memory), bytes_of_scores(n, classes)
-    if not room.fits(need):
-        raise LmkinError(
-            f"{room.refusal(need, 'probes')} Take fewer sentences (limit=…), or give more memory."
-        )
-
-
 def rows_of(task: Task, split: str, run: CrossLingualRun, language: str, test: str) -> IntArray:
     """The labelled words of a language that belong to a test, by their place among its labelled words."""
     sentence = run.rows.units[language].sentence[task.rows[split]]
     return np.flatnonzero(run.scorers[test].rows(sentence))
-
-
-def weights_of(transfers: Sequence[Transfer]) -> Mapping[tuple[str, str, str, str], FittedProbe]:
-    """Probes by model, language of training, task, and set of neurons."""
-    return {(t.model, t.language, t.task.name, t.neurons.label): t.fitted for t in transfers}

@@ -2,7 +2,7 @@
 
 from .baselines import majority, most_frequent, words_of
 from .computation import compute_probes, probe
-from .fitting import FittedProbe, fit_probe
+from .fitting import HEAD, FittedProbe, fit_probe, head_of
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores
 from .result import Probes
@@ -10,6 +10,7 @@ from .scores import class_scores, confusion, f1_by_class
 from .tasks import Task, read_tasks
 
 __all__ = [
+    "HEAD",
     "FittedProbe",
     "ProbeOptions",
     "Probes",
@@ -21,6 +22,7 @@ __all__ = [
     "confusion",
     "f1_by_class",
     "fit_probe",
+    "head_of",
     "majority",
     "most_frequent",
     "probe",
