@@ -53,7 +53,9 @@ MODELS = {
 """Names of the hub that Python examples use, and the families whose tiny models stand in for them."""
 CORPORA = ("wiki.txt", "ewt.conllu", "en_ewt-ud-dev.conllu")
 """Files of a user's own: some of the sample stands in for them."""
-PARSED = ("similarity", "attention", "dependency", "redundancy", "probe", "demo")
+PARSED = (
+    "similarity", "attention", "dependency", "redundancy", "probe", "cross-lingual", "demo",
+)  # fmt: skip
 """Commands that take long: their lines are parsed, options and all, and run by tests of their own."""
 TIMES = re.compile(r"\d+(\.\d+)? (min|s|MB|GB|kB)\b|\d+ words/s|about \S+ \S+")
 """What differs from run to run in what a command prints."""

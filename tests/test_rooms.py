@@ -15,7 +15,7 @@ ROOMS = (
     "core", "interchange", "corpus", "models", "activations", "rows", "moments", "measures", "estimators",
     "results", "analysis",
     "analyses.similarity", "analyses.attention", "analyses.dependency", "analyses.redundancy", "analyses.probing",
-    "report", "cli",
+    "analyses.cross_lingual", "report", "cli",
 )  # fmt: skip
 """In the order of dependency."""
 TO_THE_RIGHT = {("results", "report"), ("models", "activations")}

@@ -22,6 +22,7 @@ _HOME = {
     "Clustering": "analyses.redundancy",
     "Corpus": "corpus",
     "CorpusError": "core",
+    "CrossLingual": "analyses.cross_lingual",
     "Dependency": "analyses.dependency",
     "LanguageModel": "models",
     "LmkinError": "core",
@@ -44,6 +45,7 @@ _HOME = {
     "cluster_strips": "analyses.redundancy",
     "common_units": "activations",
     "compute_moments": "moments",
+    "cross_lingual": "analyses.cross_lingual",
     "cut_sequences": "analyses.dependency",
     "decompose": "analyses.dependency",
     "export_activations": "activations",
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
         attention_similarity,
         sentence_attention,
     )
+    from .analyses.cross_lingual import CrossLingual, cross_lingual
     from .analyses.dependency import Dependency, cut_sequences, decompose
     from .analyses.probing import Probes, probe
     from .analyses.redundancy import (

@@ -14,7 +14,7 @@ from command_line import Outcome, call
 from transformers import AutoTokenizer
 
 import lmkin
-from least_runs import least_flags, write_conllu
+from least_runs import corpus_flags, corpus_of, least_flags, write_conllu
 from lmkin.analysis import Running, known_analyses
 from lmkin.core import option_fields
 from lmkin.models import Loading, Reading
@@ -40,8 +40,8 @@ def corpus(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def arguments(analysis, corpus, model_folder) -> list[str]:
     """The smallest run of an analysis: a tiny model, its twin, few sentences."""
-    small = ["--untrained", "--names", "M", "--corpus", str(corpus), "--parts", "3", "--no-charts"]
-    return [analysis.name, str(model_folder("bert")), *least_flags(analysis), *small]
+    small = ["--untrained", "--names", "M", *corpus_flags(analysis, corpus), "--parts", "3"]
+    return [analysis.name, str(model_folder("bert")), *small, *least_flags(analysis), "--no-charts"]
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,13 @@ def test_help_lists_every_option_whole_with_its_choices(analysis):
         assert re.search(rf"{field.flags[0]}\b", flat), field.name
         for choice in field.choices:
             assert str(choice) in flat
-    for flag in ("--corpus", "--dry-run", "--overwrite", "--json", "--no-charts"):
+    for flag in (
+        "--corpora" if analysis.by_name else "--corpus",
+        "--dry-run",
+        "--overwrite",
+        "--json",
+        "--no-charts",
+    ):
         assert flag in flat
     assert "…" not in flat.replace("mps …", "")
 
@@ -124,13 +130,16 @@ def test_unknown_tokens_are_told_once_everywhere(analysis, finished, corpus, mod
     out, printed, _ = finished
     tokenizer = AutoTokenizer.from_pretrained(model_folder("bert"))
     assert tokenizer.unk_token in tokenizer.tokenize(UNKNOWN)
-    sentences = lmkin.read_corpus(corpus)
+    read = corpus_of(analysis, corpus)
+    sentences = lmkin.read_corpus(read["en"] if analysis.by_name else read)
     sentence = analysis.reading.units == "sentence"
     n = len(sentences) if sentence else sentences.n_words
     told = [a["text"] for a in printed["alerts"] if a["kind"] == "unknown tokens"]
-    mine = [text for text in told if text.startswith("M reads")]
+    mine = [text for text in told if re.match(r"M( in en)? reads", text)]
     assert len(mine) == 1, told
-    assert re.match(rf"M reads 20 of {n:,} {'sentence' if sentence else 'word'}s \(\d", mine[0])
+    assert re.match(
+        rf"M( in en)? reads 20 of {n:,} {'sentence' if sentence else 'word'}s \(\d", mine[0]
+    )
     page = " ".join((out / "report.html").read_text("utf-8").split())
     assert mine[0].partition("(")[0] in page
 
@@ -185,12 +194,13 @@ def test_a_dry_run_says_what_it_takes_and_writes_nothing(arguments, tmp_path):
 
 @pytest.mark.usefixtures("no_models")
 def test_a_wrong_choice_is_refused(analysis, corpus, tmp_path):
+    flags = corpus_flags(analysis, corpus)
     for kind in (analysis.Options, Reading, Loading, Running):
         for field in option_fields(kind):
             if not field.choices or field.name in analysis.unread:
                 continue
             given = (field.flags[0], "nonsense")
-            outcome = call(analysis.name, "nowhere", "--corpus", corpus, "-o", tmp_path, *given)
+            outcome = call(analysis.name, "nowhere", *flags, "-o", tmp_path, *given)
             assert outcome.code in (1, 2), field.name
             assert "nonsense" in outcome.said, field.name
             assert "Traceback" not in outcome.err
@@ -205,7 +215,9 @@ def test_a_wrong_choice_is_refused(analysis, corpus, tmp_path):
      (["--option", "x"], "NAME=VALUE"), (["--format", "nothing"], "nothing"), (["--load", "no.py"], "no.py"),
      (["--corpus", "nowhere.conllu"], "no corpus at 'nowhere.conllu'")],
 )  # fmt: skip
-def test_a_wrong_value_is_refused_in_one_paragraph(arguments, tmp_path, given, message):
+def test_a_wrong_value_is_refused_in_one_paragraph(analysis, arguments, tmp_path, given, message):
+    if analysis.by_name and given[0] == "--corpus":
+        given = ["--corpora", f"xx={given[1]}"]
     outcome = call(*arguments, "-o", tmp_path / "out", *given)
     assert outcome.code in (1, 2)
     assert message in outcome.said
@@ -234,7 +246,8 @@ def test_without_a_folder_or_with_a_file_in_its_place_it_asks_for_one(arguments,
 )  # fmt: skip
 def test_what_is_stored_is_not_read_again(analysis, tmp_path, flags):
     if not analysis.stored:
-        assert "--corpus" in call(analysis.name, "a.acts", "-o", tmp_path / "o").said
+        said = call(analysis.name, "a.acts", "-o", tmp_path / "o").said
+        assert ("--corpora" if analysis.by_name else "--corpus") in said
         return
     outcome = call(analysis.name, "a.acts", "b.acts", *flags, "-o", tmp_path / "o")
     assert outcome.code == 1
@@ -242,8 +255,8 @@ def test_what_is_stored_is_not_read_again(analysis, tmp_path, flags):
 
 
 def test_a_model_that_is_not_there_or_has_no_tokenizer(analysis, corpus, model_folder, tmp_path):
-    given = [*least_flags(analysis), "-c", corpus, "--untrained", "-o", tmp_path / "o"]
-    outcome = call(analysis.name, tmp_path / "no", *given)
+    given = [*least_flags(analysis), *corpus_flags(analysis, corpus), "--untrained"]
+    outcome = call(analysis.name, tmp_path / "no", *given, "-o", tmp_path / "o")
     assert outcome.code == 1
     assert outcome.err.startswith("Error:")
     assert "Traceback" not in outcome.err
@@ -251,7 +264,7 @@ def test_a_model_that_is_not_there_or_has_no_tokenizer(analysis, corpus, model_f
     bare.mkdir()
     for name in ("config.json", "model.safetensors"):
         shutil.copy(model_folder("bert") / name, bare)
-    outcome = call(analysis.name, bare, *given)
+    outcome = call(analysis.name, bare, *given, "-o", tmp_path / "o")
     assert outcome.code == 1
     assert "bare comes without the vocabulary of its tokenizer" in outcome.said
     assert "--tokenizer" in outcome.said
@@ -273,7 +286,7 @@ def test_stored_activations_give_the_same(
         model = lmkin.load_model(spec, name=name)
         reading = {"units": analysis.reading.units, "layers": analysis.reading.layers}
         lmkin.extract(model, sentences, stores[-1], progress=False, **reading)
-    given = [*least_flags(analysis), *arguments[-3:]]
+    given = [*least_flags(analysis), "--parts", "3", "--no-charts"]
     outcome = call(analysis.name, *stores, "-o", tmp_path / "o", *given)
     assert outcome.code == 0, outcome.err
     one, other = lmkin.load(finished[0]), lmkin.load(tmp_path / "o")

@@ -16,7 +16,7 @@ import pytest
 import xarray as xr
 
 import lmkin
-from least_runs import least_options, write_conllu
+from least_runs import corpus_of, least_options, write_conllu
 from lmkin.analysis import Analysis, Running, Source, known_analyses
 from lmkin.report import run_to_folder
 
@@ -60,7 +60,12 @@ def ends_at(out: Path, file: int, renamed: bool) -> Iterator[list[str]]:
 def run(analysis: Analysis[Any], models: list[Path], corpus: Path, out: Path) -> Any:
     options = least_options(analysis, parts=3)
     source = Source(
-        models, corpus, untrained=True, reading=analysis.reading, attention=analysis.attention
+        models,
+        corpus_of(analysis, corpus),
+        untrained=True,
+        reading=analysis.reading,
+        attention=analysis.attention,
+        by_name=analysis.by_name,
     )
     result, _ = run_to_folder(analysis, source, options, Running(progress=False), out, charts=False)
     return result

@@ -17,12 +17,14 @@ import numpy as np
 import lmkin
 from fuzz.seals import seal_store, seal_tensors
 from fuzz.target import Target
+from lmkin.analyses.cross_lingual.families import read_families
 from lmkin.analyses.probing.fitting import FittedProbe, load_bits, save_bits
 from lmkin.estimators import PathStep
 from lmkin.measures.kept_scores import KeptScores
 from lmkin.rows import Workspace
 
 THRESHOLDS = (0.1, 0.3, 0.6)
+FAMILIES = '# of mine\nen,Germanic\nqke,"invented, by hand"\n\n日本語,Japonic\n'
 
 
 def layers(n: int = 60, width: int = 4) -> dict[tuple[str, int], Any]:
@@ -273,4 +275,7 @@ TARGETS = [
     _accumulator("shuffled moments", "shuffled moments", "analyses.dependency.shuffled_moments"),
     _accumulator("kept rows", "rows", "analyses.dependency.row_sample"),
     _accumulator("attention", "attention", "analyses.attention.map_sums"),
+    Target("families", lambda folder: (folder / "f.csv").write_bytes(FAMILIES.encode()) and None,
+           lambda folder: read_families(folder / "f.csv"), {"f.csv": "text"},
+           ("module analyses.cross_lingual.families",)),
 ]  # fmt: skip

@@ -50,7 +50,9 @@ def use_folder(result: Any) -> Any:
         if clusters is None
         else [clusters.tables(), [clusters.labels(0.3, m) for m in clusters.models]]
     )
-    return [use_result(result), [m for m in more if m is not None], kept]
+    probes = getattr(result, "probes", {})
+    weights = [[p.columns, p.fitted.weights, p.fitted.intercepts] for p in probes.values()]
+    return [use_result(result), [m for m in more if m is not None], kept, weights]
 
 
 def _file(kind: str) -> Target:
@@ -91,6 +93,7 @@ TARGETS = [
     _file("dependency"),
     _file("redundancy"),
     _file("probe"),
+    _file("cross-lingual"),
     _folder("similarity", "similarity.nc"),
     _folder("attention", "attention.nc", "heads.nc"),
     _folder(
@@ -103,4 +106,5 @@ TARGETS = [
     ),
     _folder("redundancy", "redundancy.nc", "layers.nc", "clusters.safetensors"),
     _folder("probe", "probe.nc", "probes.safetensors", "published.nc"),
+    _folder("cross-lingual", "cross-lingual.nc", "probes.safetensors"),
 ]

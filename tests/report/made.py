@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import xarray as xr
 
 from lmkin.analyses.attention import AttentionSimilarity
+from lmkin.analyses.cross_lingual import CrossLingual
 from lmkin.analyses.dependency import Dependency
 from lmkin.analyses.probing import Probes
 from lmkin.analyses.redundancy import Redundancy
@@ -43,3 +44,7 @@ def redundancy_of(
 
 def probe_of(dataset: xr.Dataset, published: xr.DataArray | None = None) -> Probes:
     return Probes(dataset, published=published)
+
+
+def cross_lingual_of(dataset: xr.Dataset) -> CrossLingual:
+    return CrossLingual(dataset)

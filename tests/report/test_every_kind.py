@@ -6,6 +6,7 @@ import html
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,20 @@ import test_dependency_report as dependency
 import test_probe_report as probing
 import test_redundancy_report as redundancy
 import test_similarity as similarity
-from made import attention_of, dependency_of, probe_of, redundancy_of, similarity_of
+import xarray as xr
+from made import (
+    attention_of,
+    cross_lingual_of,
+    dependency_of,
+    probe_of,
+    redundancy_of,
+    similarity_of,
+)
 from readiness import chart_sizes, redraw, settle
 from synthetic import similarities
 
 import lmkin
+from cross_lingual.treebanks import WordVectors, treebanks
 from lmkin.core import Alert
 from lmkin.report import known_report_kinds, result_charts, save_picture, write_report
 from lmkin.report.page.html_file import prose
@@ -70,12 +80,38 @@ def probe_result(names: tuple[str, ...]) -> Result:
     return probe_of(probing.scores(names, layers, tasks), probing.paper(tasks[:1]))
 
 
+@cache
+def transfer_dataset(models: int) -> xr.Dataset:
+    """Of a run on invented treebanks; models are renamed."""
+    planted = [WordVectors(f"m{k}", 0.8 + 0.2 * k) for k in range(models)]
+    banks = treebanks(sentences=40)
+    return lmkin.cross_lingual(
+        planted,
+        banks,
+        train_on=["en", "fi"],
+        tags="upos",
+        thresholds=[0.1, 0.5],
+        l1=0.02,
+        parts=4,
+        compare_published=True,
+        progress=False,
+    ).dataset
+
+
+def cross_lingual_result(names: tuple[str, ...]) -> Result:
+    dataset = transfer_dataset(len(names))
+    layers = dict(zip(names, dataset.attrs["layers_read"].values(), strict=True))
+    about = {**dataset.attrs, "models": list(names), "layers_read": layers, "alerts": []}
+    return cross_lingual_of(dataset.assign_coords(model=list(names)).assign_attrs(about))
+
+
 MAKERS: dict[str, Callable[[tuple[str, ...]], Result]] = {
     "similarity": similarity_result,
     "attention": attention_result,
     "dependency": dependency_result,
     "redundancy": redundancy_result,
     "probe": probe_result,
+    "cross-lingual": cross_lingual_result,
 }
 
 

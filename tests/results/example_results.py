@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import lmkin
+from cross_lingual.treebanks import WordVectors, treebanks
 from probing.tagged_activations import tagged_activations
 
 HOSTILE = "<script>alert(1)</script> & 'co'"
@@ -70,10 +71,20 @@ def probe() -> lmkin.Probes:
     return lmkin.probe(acts, tag="upos", parts=4, compare_published=True, progress=False)
 
 
+@cache
+def cross_lingual() -> lmkin.CrossLingual:
+    models = [WordVectors(name, 0.8 + k) for k, name in enumerate(NAMES)]
+    return lmkin.cross_lingual(
+        models, treebanks(sentences=40), tags="upos", thresholds=[0.1, 0.5], ablations="top", l1=0.02, parts=4,
+        compare_published=True, progress=False,
+    )  # fmt: skip
+
+
 EXAMPLES: dict[str, Callable[[], Any]] = {
     "similarity": similarity,
     "attention": attention,
     "dependency": dependency,
     "redundancy": redundancy,
     "probe": probe,
+    "cross-lingual": cross_lingual,
 }

@@ -44,6 +44,8 @@ class Analysis(ABC, Generic[Options]):
     """Whether stored activations will do, without a corpus."""
     splits: ClassVar[bool] = False
     """Whether a corpus may be several, by split: train, dev and test."""
+    by_name: ClassVar[bool] = False
+    """Whether corpora are several, by names of the user's own, such as languages: ``--corpora en=F de=F``."""
     attention: ClassVar[bool] = False
     """Whether models are loaded so that they show their attention."""
 
@@ -59,7 +61,7 @@ class Analysis(ABC, Generic[Options]):
         """Raise if anything about a run cannot be meant; only the corpus is read for it, no model is loaded."""
         running.check()
         self.check(options)
-        if isinstance(source.corpus, Mapping) and not self.splits:
+        if isinstance(source.corpus, Mapping) and not (self.splits or self.by_name):
             raise LmkinError(
                 f"{self.function} reads one corpus; got several, by split ({', '.join(map(str, source.corpus))})."
             )

@@ -41,6 +41,7 @@ class Source:
     """Models, activations, arrays or moments, the corpus that models read, and how they read it.
 
     ``corpus`` may be several, by split: ``{"train": …, "dev": …, "test": …}``; models read them one after the other.
+    With ``by_name``, names are the user's own, such as languages: ``{"en": …, "de": …}``.
     """
 
     given: Any
@@ -61,6 +62,8 @@ class Source:
     loading: Loading = field(default_factory=Loading)
     attention: bool = False
     """Whether models are loaded so that they show their attention."""
+    by_name: bool = False
+    """Whether several corpora have names of the user's own, rather than those of splits."""
 
     def check(self, usual: Reading | None = None) -> None:
         """Raise if names, tokenizers or reading options cannot be meant, before anything is loaded.
@@ -109,11 +112,12 @@ class Source:
 
     @cached_property
     def corpora(self) -> dict[str, Corpus] | None:
-        """The corpus of each split, read; None where there is one corpus for all."""
+        """The corpus of each split, or of each name, read; None where there is one corpus for all."""
         if not isinstance(self.corpus, Mapping):
             return None
         given = {name: corpus for name, corpus in self.corpus.items() if corpus is not None}
-        return {name: self._read(given[name]) for name in checked_splits(given)}
+        names = list(given) if self.by_name else checked_splits(given)
+        return {name: self._read(given[name]) for name in names}
 
     def _read(self, corpus: Any) -> Corpus:
         if isinstance(corpus, str | Path):
@@ -225,7 +229,8 @@ class Source:
     def identity(self) -> dict[str, Any]:
         """Plain data: everything that the rows depend on; models are loaded for it."""
         if self.corpus is not None:
-            splits = {name: len(c) for name, c in (self.corpora or {}).items()}
+            several = (self.corpora or {}).items()
+            splits = {name: c.hash if self.by_name else len(c) for name, c in several}
             return {
                 "models": [m.identity() for m in self.models],
                 "corpus": self.sentences.hash,

@@ -27,7 +27,7 @@ from ..core import (
     watched_interrupts,
 )
 from . import demo, export, extract, inspect, measures, report
-from .analysis_command import analysis_command
+from .analysis_command import analysis_command, command_class
 from .interruption import forget_folders, interruption_text
 from .messages import with_flags
 from .output import say_error, say_warning, silence
@@ -62,7 +62,7 @@ def _main(
 
 app.command("extract")(extract.command)
 for _name, _analysis in known_analyses().items():
-    app.command(_name)(analysis_command(_analysis))
+    app.command(_name, cls=command_class(_analysis))(analysis_command(_analysis))
 app.command("report")(report.command)
 app.command("inspect")(inspect.command)
 app.command("export")(export.command)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 import sys
 import time
@@ -13,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import typer
+from typer.core import TyperCommand
 
 from ..analysis import Analysis, Running, Source
-from ..core import LmkinError, format_seconds, printable
+from ..core import LmkinError, format_seconds, printable, quoted
 from ..models import Loading, Reading
 from .flags import (
     AS_JSON,
@@ -33,6 +35,9 @@ from .measures import LOAD, load_files
 from .output import busy, print_json, print_table, say, say_warning, set_verbosity
 
 _MODELS = "Hugging Face names or folders, untrained:SPEC[@seed], package:PACKAGE/FOLDER, files of activations"
+CORPORA = "--corpora"
+_PAIR = re.compile(r"[^\W\d_][\w-]*=.")
+"""NAME=FILE; a path with a = further on is none."""
 _STORED = "; or, without --corpus, folders that lmkin extract wrote, or files of moments"
 
 
@@ -49,6 +54,7 @@ def _parameters(analysis: Analysis[Any]) -> list[inspect.Parameter]:
     run: dict[str, Any] = {"rich_help_panel": "Run"}
     return [
         plain_parameter("models", list[str], typer.Argument(metavar="MODEL...", help=help_of_models), ...),
+        _named_corpora() if analysis.by_name else
         plain_parameter("corpus", str | None, typer.Option("--corpus", "-c", help=corpus, rich_help_panel="Corpus")),
         *(_split_parameters() if analysis.splits else []),
         plain_parameter(
@@ -75,6 +81,61 @@ def _parameters(analysis: Analysis[Any]) -> list[inspect.Parameter]:
     ]  # fmt: skip
 
 
+def _named_corpora() -> inspect.Parameter:
+    """--corpora, in place of one corpus."""
+    said = (
+        "Corpora by language, each a file, a folder, or sample[:LANGUAGE]: en=FILE de=FILE. As many as wanted; may be "
+        "repeated."
+    )
+    about = typer.Option(CORPORA, "-c", metavar="NAME=FILE...", help=said, rich_help_panel="Corpus")
+    return plain_parameter("corpora", list[str] | None, about)
+
+
+def one_flag_each(arguments: list[str]) -> list[str]:
+    """The same arguments with ``--corpora`` before each of its values: the parser takes one value a flag.
+
+    >>> one_flag_each(["M", "--corpora", "en=a", "de=b", "-o", "x=y"])
+    ['M', '--corpora', 'en=a', '--corpora', 'de=b', '-o', 'x=y']
+    """
+    spread: list[str] = []
+    for argument in arguments:
+        after = len(spread) > 1 and spread[-2] == CORPORA
+        spread += [CORPORA, argument] if after and _PAIR.match(argument) else [argument]
+    return spread
+
+
+class _SeveralCorpora(TyperCommand):
+    """A command whose ``--corpora`` takes several values at once."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """As any command, with a flag for each value."""
+        return super().parse_args(ctx, one_flag_each(args))
+
+
+def command_class(analysis: Analysis[Any]) -> type[TyperCommand]:
+    """How the arguments of an analysis are parsed."""
+    return _SeveralCorpora if analysis.by_name else TyperCommand
+
+
+def _by_name(pairs: list[str] | None) -> dict[str, str] | None:
+    """Files by language. Raise for what is no pair, or for a name that comes twice."""
+    if not pairs:
+        return None
+    corpora: dict[str, str] = {}
+    for pair in pairs:
+        name, sign, path = pair.partition("=")
+        if not sign or not name.strip() or not path:
+            raise LmkinError(
+                f"{CORPORA} wants NAME=FILE, such as {CORPORA} en=en.conllu de=de.conllu; got {quoted(pair)}."
+            )
+        if name.strip() in corpora:
+            raise LmkinError(
+                f"{CORPORA} names {quoted(name.strip())} twice: each language has one corpus."
+            )
+        corpora[name.strip()] = path
+    return corpora
+
+
 def _split_parameters() -> list[inspect.Parameter]:
     """--train, --dev and --test, in place of one corpus."""
     said = {
@@ -89,7 +150,9 @@ def _split_parameters() -> list[inspect.Parameter]:
 
 
 def _corpus(given: dict[str, Any]) -> Any:
-    """The corpus, or one for each split. Raise if both are given."""
+    """The corpus, or one for each split or name. Raise if both are given."""
+    if "corpora" in given:
+        return _by_name(given["corpora"])
     splits = {n: given[n] for n in ("train", "dev", "test") if given.get(n) is not None}
     if splits and given["corpus"] is not None:
         raise LmkinError(
@@ -115,6 +178,7 @@ def run_command(analysis: Analysis[Any], given: dict[str, Any]) -> None:
         reading=replace(analysis.reading, **values_of(Reading, "reading", given)),
         loading=Loading(**values_of(Loading, "loading", given)),
         attention=analysis.attention,
+        by_name=analysis.by_name,
     )
     if given["dry_run"]:
         _say_plan(analysis, source, options, running, as_json=given["as_json"])

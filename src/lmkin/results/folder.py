@@ -28,7 +28,7 @@ _FRESH = re.compile(r"\.new-[0-9a-f]{16}")
 _FILE = Text(r"(?!.*\.\.)[\w+@-][\w .+@-]*(/[\w+@-][\w .+@-]*){0,2}", 500)
 _SCHEMA = {
     "lmkin": str,
-    "kind": Text(r"[a-z_]{1,40}"),
+    "kind": Text(r"[a-z_-]{1,40}"),
     "run": (str, None),
     "files": [_FILE],
     "checksum": str,
