@@ -189,6 +189,22 @@ def test_the_command_reads_train_dev_and_test(
     assert (model["neurons"], model["probes"]) == (96, 4)
 
 
+def test_the_command_reads_stores_by_split(
+    tiny: lmkin.LanguageModel, parts: dict[str, lmkin.Corpus], tmp_path: Path
+) -> None:
+    for name, corpus in parts.items():
+        lmkin.extract(tiny, corpus, tmp_path / f"{name}.acts", progress=False)
+    given = [f"{name}={tmp_path / name}.acts" for name in ("train", "test")]
+    quick = ["--tag", "upos", "--l1", "0.01", "--fit", "all", "--no-code-length", "--no-control"]
+    outcome = call("probe", *given, *quick, "--parts", "3", "--no-charts", "-o", tmp_path / "o")
+    assert outcome.code == 0, outcome.err
+    result = lmkin.load(tmp_path / "o")
+    assert result.attrs["split"].startswith("dev is 10 % of train")
+    rows = result.dataset["rows"].sel(task="upos")
+    assert int(rows.sel(split="test")) == parts["test"].n_words
+    assert int(rows.sel(split="train") + rows.sel(split="dev")) == parts["train"].n_words
+
+
 @pytest.mark.usefixtures("no_models")
 @pytest.mark.parametrize(
     ("given", "says"),

@@ -66,9 +66,11 @@ def redundancy() -> lmkin.Redundancy:
 
 @cache
 def probe() -> lmkin.Probes:
-    corpus = lmkin.read_corpus("sample")[:40]
-    acts = [tagged_activations(corpus, name, layers=3, seed=k) for k, name in enumerate(NAMES)]
-    return lmkin.probe(acts, tag="upos", parts=4, compare_published=True, progress=False)
+    corpus = lmkin.read_corpus("sample")[:30]
+    acts = [tagged_activations(corpus, name, layers=2, seed=k) for k, name in enumerate(NAMES)]
+    return lmkin.probe(
+        acts, tag="upos", fit="each", parts=4, compare_published=True, progress=False
+    )
 
 
 @cache

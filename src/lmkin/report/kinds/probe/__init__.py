@@ -20,10 +20,12 @@ from .chapters import (
     task_chapter,
 )
 from .grids import AMOUNTS, class_grid, task_grid
-from .layer_curves import VIEWS, layer_chart, models_chart
+from .layer_curves import layer_chart, models_chart
 from .view import SPLITS, ProbeView
 
 _KINDS = ("each", "upto")
+_PICTURES = {"each": ("each", "all"), "each-near": ("each", "near"), "upto": ("upto", "near")}
+"""Pictures of layers, and what their axes show: baselines are in one of them."""
 _MEASURES = {
     "accuracy": ("accuracy", "Share of the rows whose class the probe predicts.", ""),
     "macro_f1": ("macro-F1", "Mean of F1 over the classes that occur or are predicted.", ""),
@@ -73,11 +75,11 @@ class ProbeReport(ReportKind):
         for m, t in whole.pairs():
             one = _only(whole, m, t)
             ending = f"{whole.task_keys[t]}-{whole.keys[m]}"
-            for kind in _KINDS:
-                for shown in VIEWS if whole.has(kind) else ():
-                    more = "-near" * (shown == "near")
-                    name = f"probe-{kind}-{ending}{more}"
-                    charts[name] = partial(layer_chart, one, kind, shown=shown, width=640)
+            for name, (kind, shown) in _PICTURES.items():
+                if whole.has(kind):
+                    charts[f"probe-{name}-{ending}"] = partial(
+                        layer_chart, one, kind, shown=shown, width=640
+                    )
             if whole.cells.classes(whole.raw_tasks[t]):
                 charts[f"probe-classes-{ending}"] = partial(class_grid, one, width=640)
         for t, key in enumerate(whole.task_keys):
