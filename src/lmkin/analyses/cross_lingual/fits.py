@@ -36,7 +36,7 @@ class Fits:
         self.n = sum(map(len, self.split.values()))
         acts = model.by_language[language]
         self.room = budget(running.memory)
-        self.resident = bytes_of_fits(self.n, model.width, 1) <= self.room.left
+        self.resident = memory_of_fits(self.n, model.width, 1) <= self.room.left
         self.X: dict[str, Any] = {name: model.matrix(language, r) for name, r in self.split.items()}
         if self.resident:
             self.X = {name: np.asarray(x[:], np.float32) for name, x in self.X.items()}
@@ -80,6 +80,11 @@ class Fits:
         if len(rows) < len(X):
             return X[np.ix_(rows, columns)]
         return X if len(columns) == X.shape[1] else np.ascontiguousarray(X[:, columns])
+
+
+def memory_of_fits(n: int, width: int, classes: int) -> int:
+    """What fits take with all rows in memory: a fit of some neurons has a copy of these beside them."""
+    return bytes_of_fits(n, width, classes) + 4 * n * width
 
 
 def require_room(n: int, classes: int, running: Running) -> None:

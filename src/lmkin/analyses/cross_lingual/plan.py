@@ -10,9 +10,8 @@ import numpy as np
 from ...activations import plan_extraction
 from ...analysis import Running, Source
 from ...core import Plan, Step, budget
-from ..probing import bytes_of_fits
 from ..redundancy import plan_clustering
-from .fits import require_room
+from .fits import memory_of_fits, require_room
 from .options import CrossLingualOptions
 from .parallel import align_corpora
 
@@ -51,7 +50,7 @@ def plan_transfer(source: Source, options: CrossLingualOptions, running: Running
         clusters = plan_clustering(
             width, n, precision="float32", highest=max(options.cuts()), memory=running.memory
         )
-        memory = bytes_of_fits(n, width, max(classes))
+        memory = memory_of_fits(n, width, max(classes))
         fits = sets * len(sources) * len(classes)
         share = (1 + _LEFT * (sets - 1)) * sum(rows[name] for name in sources)
         if options.ceiling:
