@@ -31,6 +31,7 @@ _HOME = {
     "Moments": "moments",
     "MomentsError": "core",
     "NeuronMask": "analyses.redundancy",
+    "NeuronRanking": "analyses.probing",
     "Probe": "estimators",
     "Probes": "analyses.probing",
     "Redundancy": "analyses.redundancy",
@@ -54,10 +55,13 @@ _HOME = {
     "load_model": "models",
     "measure": "measures",
     "measure_function": "measures",
+    "minimal_neurons": "analyses.probing",
     "open_activations": "activations",
     "permutation_baseline": "measures",
     "probe": "analyses.probing",
+    "probe_clusters": "analyses.probing",
     "published": "results",
+    "rank_neurons": "analyses.probing",
     "ranked_layers": "analyses.redundancy",
     "read_corpus": "corpus",
     "redundancy": "analyses.redundancy",
@@ -83,7 +87,14 @@ if TYPE_CHECKING:
         sentence_attention,
     )
     from .analyses.dependency import Dependency, cut_sequences, decompose
-    from .analyses.probing import Probes, probe
+    from .analyses.probing import (
+        NeuronRanking,
+        Probes,
+        minimal_neurons,
+        probe,
+        probe_clusters,
+        rank_neurons,
+    )
     from .analyses.redundancy import (
         Clustering,
         NeuronMask,

@@ -1,6 +1,27 @@
 """What layers and neurons know about a task: probes, their controls, and the fewest layers and neurons that do."""
 
+from .clustered import probe_clusters
 from .computation import compute_probes, probe
+from .minimal import minimal_neurons
+from .neuron_curves import neuron_curves
+from .neuron_overlap import neuron_overlap
+from .neuron_ranking import NeuronRanking
+from .neuron_sets import SmallestSet
+from .ranking import rank_neurons
+from .ranking_registry import ranking_method, ranking_names
 from .result import Probes
 
-__all__ = ["Probes", "compute_probes", "probe"]
+__all__ = [
+    "NeuronRanking",
+    "Probes",
+    "SmallestSet",
+    "compute_probes",
+    "minimal_neurons",
+    "neuron_curves",
+    "neuron_overlap",
+    "probe",
+    "probe_clusters",
+    "rank_neurons",
+    "ranking_method",
+    "ranking_names",
+]

@@ -9,13 +9,14 @@ from typing import Any, Literal
 from ...analysis import MEASURES, Intervals
 from ...core import LmkinError, did_you_mean, option, quoted
 from ...estimators import PenaltyName, make_penalty
+from ..redundancy import check_thresholds, parse_thresholds
+from .ranking_registry import NONE, find_ranking, ranking_names
 
 TASK = "Task"
 PROBE = "Probe"
 NEURONS = "Neurons"
 LabelKind = Literal["class", "score"]
 SETS = ("all", "each", "upto")
-Ranking = Literal["lca", "row-path", "probeless", "random", "none"]
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -25,6 +26,11 @@ def parse_names(text: str) -> tuple[str, ...]:
     ('upos', 'deprel')
     """
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def rankings_or_none() -> list[str]:
+    """The rankings, and none."""
+    return [*ranking_names(), NONE]
 
 
 @dataclass(frozen=True)
@@ -79,10 +85,25 @@ class ProbeOptions(Intervals):
         "Share of the oracle's score that may be lost: for redundant layers, and the smallest set of neurons.",
         MEASURES,
     )
-    ranking: Ranking = option(
+    ranking: str = option(
         "lca",
-        "How neurons are ranked for the smallest set that keeps the oracle's score; none: not at all.",
+        "How neurons are ranked, to find the smallest set that keeps the oracle's score and to score the first N: lca, "
+        "row-path, probeless, random; none: not at all.",
         NEURONS,
+        complete=rankings_or_none,
+    )
+    resamples: int = option(
+        0,
+        "How often train is drawn into two halves whose rankings are compared (stability).",
+        NEURONS,
+        least=0,
+    )
+    thresholds: Sequence[float] | None = option(
+        None,
+        "Also probes of one neuron of each cluster of neurons that say the same thing, at these thresholds: numbers "
+        "with commas, or FROM:TO:STEP, such as 0:0.9:0.1. Clusters are found on train.",
+        NEURONS,
+        parse=parse_thresholds,
     )
 
     def check(self) -> None:
@@ -102,6 +123,15 @@ class ProbeOptions(Intervals):
         for name, value in (("tolerance", self.tolerance), ("kkt", self.kkt)):
             if not 0 < _number(value, name) < 1:
                 raise LmkinError(f"{name} is a fraction between 0 and 1; got {quoted(value)}.")
+
+        if self.ranking != NONE:
+            find_ranking(self.ranking)
+        elif self.resamples:
+            raise LmkinError(
+                "resamples is of the ranking, and there is none: leave it out, or rank neurons."
+            )
+        if self.thresholds is not None:
+            check_thresholds(self.thresholds)
 
     def sets(self) -> tuple[str, ...]:
         """The kinds of sets of layers, in their order."""

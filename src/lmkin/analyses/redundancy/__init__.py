@@ -9,6 +9,7 @@ from .layers import layer_redundancy
 from .linkage import LINKAGES, Tree, link
 from .memory_plan import plan_clustering
 from .neuron_mask import NeuronMask, identity_of
+from .options import check_thresholds, parse_thresholds
 from .result import Redundancy, usual_threshold
 from .stores import chosen_layers, open_store
 from .strips import cluster_strips
@@ -26,6 +27,7 @@ __all__ = [
     "Redundancy",
     "Representative",
     "Tree",
+    "check_thresholds",
     "chosen_layers",
     "cluster_neurons",
     "cluster_strips",
@@ -35,6 +37,7 @@ __all__ = [
     "layer_redundancy",
     "link",
     "open_store",
+    "parse_thresholds",
     "plan_clustering",
     "ranked_layers",
     "redundancy",
