@@ -8,12 +8,14 @@ from .neuron_overlap import neuron_overlap
 from .neuron_ranking import NeuronRanking
 from .neuron_sets import SmallestSet
 from .ranking import rank_neurons
-from .ranking_registry import ranking_method, ranking_names
+from .ranking_registry import Evidence, Ranked, ranking_method, ranking_names
 from .result import Probes
 
 __all__ = [
+    "Evidence",
     "NeuronRanking",
     "Probes",
+    "Ranked",
     "SmallestSet",
     "compute_probes",
     "minimal_neurons",

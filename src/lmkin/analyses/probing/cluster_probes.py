@@ -22,7 +22,7 @@ _NAMES = ("threshold", "left", "dev", "test", "without", "sizes")
 
 
 class ModelClusters:
-    """Clusters of the neurons of a model, by their correlations on the rows of train alone; found when first asked for."""
+    """Clusters of the neurons of a model, by their correlations on train alone; found when first asked for."""
 
     def __init__(
         self, model: ModelRows, thresholds: Sequence[float], running: Running, work: Workspace

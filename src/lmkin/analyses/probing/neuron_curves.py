@@ -11,6 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ...core import LmkinError, is_whole, quoted
+from ...estimators import PenaltyName
 from ...results import jackknife
 from .minimal import with_oracle, with_rows
 from .neuron_fits import FitSettings, NeuronFit, NeuronFits, predicted
@@ -22,6 +23,8 @@ IntArray = NDArray[np.int64]
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Of the neurons, by default."""
 DRAWS = 3
+_LOOSE = 0.05
+"""Largest violation of the KKT conditions of the judge, in units of λ₁: its scores are compared, no weights."""
 CURVES = ("kept", "removed", "ablated", "random")
 
 
@@ -93,7 +96,8 @@ def curve_sizes(d: int, sizes: Any = None, more: Sequence[int] = ()) -> list[int
 
 def judge_of(fits: NeuronFits, own: FitSettings) -> FitSettings:
     """The same fits with the other penalty, at the same share of the largest λ₁."""
-    other = replace(own, penalty="row" if own.penalty == "elementwise" else "elementwise")
+    penalty: PenaltyName = "row" if own.penalty == "elementwise" else "elementwise"
+    other = replace(own, penalty=penalty, kkt=max(own.kkt, _LOOSE))
     if own.l1 is None:
         return other
     every = np.arange(fits.d)

@@ -37,13 +37,13 @@ LONG = {
     "minimal_behind": "score of all neurons − score of the smallest set, on test",
     "minimal_in_layer": "neurons of the smallest set that lie in a layer",
     "curve_size": "number of neurons N",
-    "kept": "test score of another probe, fitted on the first N neurons",
-    "removed": "test score of another probe, fitted on all but the first N neurons",
-    "ablated": "test score of the ranking's probe, the first N neurons at their means",
-    "random": "test score of another probe, fitted on N random neurons (mean of the draws)",
-    "random_least": "the least of the draws",
-    "random_most": "the highest of the draws",
-    "judged": "test score of the other probe, fitted on all neurons",
+    "curve_kept": "test score of another probe, fitted on the first N neurons",
+    "curve_removed": "test score of another probe, fitted on all but the first N neurons",
+    "curve_ablated": "test score of the ranking's probe, the first N neurons at their means",
+    "curve_random": "test score of another probe, fitted on N random neurons (mean of the draws)",
+    "curve_random_least": "the least of the draws",
+    "curve_random_most": "the highest of the draws",
+    "curve_all": "test score of the other probe, fitted on all neurons",
     "stable_top": "number of neurons N",
     "stable": "share of the first N neurons that the rankings of two halves of train have in common",
     "stable_se": "its standard error over draws",
@@ -118,14 +118,14 @@ def _put_study(add: Adding, key: Key, study: NeuronStudy, layers: Sequence[int])
     for k, ending in enumerate(ENDINGS):
         add.put("minimal_test" + ending, key, small["test"][0, k])
         add.put("minimal_behind" + ending, key, small["behind"][0, k])
-        add.put("judged" + ending, key, curves["whole"][0, k])
+        add.put("curve_all" + ending, key, curves["whole"][0, k])
         for name in CURVES:
-            add.put(name + ending, key, curves[name][:, k], "curve_step")
+            add.put(f"curve_{name}{ending}", key, curves[name][:, k], "curve_step")
     counts = neurons.by_layer(order[:size])
     add.put("minimal_in_layer", key, [counts.get(n, np.nan) for n in layers], "neuron_layer")
     add.put("curve_size", key, curves["sizes"], "curve_step")
     for name in ("random_least", "random_most"):
-        add.put(name, key, curves[name], "curve_step")
+        add.put(f"curve_{name}", key, curves[name], "curve_step")
 
 
 def _with_overlap(dataset: xr.Dataset, studies: Mapping[Key, NeuronStudy]) -> xr.Dataset:
@@ -160,9 +160,7 @@ def _chosen(study: NeuronStudy) -> NDArray[np.bool_]:
     return chosen
 
 
-def add_thresholds(
-    dataset: xr.Dataset, found: Mapping[Key, Arrays], level: float
-) -> xr.Dataset:
+def add_thresholds(dataset: xr.Dataset, found: Mapping[Key, Arrays], level: float) -> xr.Dataset:
     """A dataset of probes with scores and neurons left by clustering threshold; −1 is no clustering."""
     some = {key: arrays for key, arrays in found.items() if arrays}
     if not some:
@@ -250,5 +248,7 @@ class Adding:
 
 
 def _long(name: str) -> str:
-    base = next((name.removesuffix(e) for e in ENDINGS[1:] if name.endswith(e) and name not in LONG), name)
+    base = next(
+        (name.removesuffix(e) for e in ENDINGS[1:] if name.endswith(e) and name not in LONG), name
+    )
     return LONG[base]

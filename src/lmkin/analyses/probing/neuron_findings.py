@@ -96,7 +96,7 @@ def _overlap(cells: NeuronCells, model: str) -> list[str]:
     if not more:
         return [text.replace(f"of {len(more)} of {len(pairs)} pairs", "of no pair") + "."]
     _, one, other, a, b = min(more)
-    both, expected = (
-        float(dataset[n].values[i, a, b]) for n in ("overlap", "overlap_expected")
-    )
-    return [f"{text}; most clearly {one} and {other}, {both:.0f} where chance gives {expected:.1f}."]
+    both, expected = (float(dataset[n].values[i, a, b]) for n in ("overlap", "overlap_expected"))
+    return [
+        f"{text}; most clearly {one} and {other}, {both:.0f} where chance gives {expected:.1f}."
+    ]

@@ -58,7 +58,7 @@ class SomeColumns:
 
     def __getitem__(self, key: Any) -> Array:
         rows, rest = key if isinstance(key, tuple) else (key, slice(None))
-        return to_numpy(self.X[rows, :])[..., self.columns[rest]]
+        return np.take(to_numpy(self.X[rows, :]), self.columns[rest], axis=-1)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return self[:].astype(dtype or self.dtype)
@@ -95,9 +95,7 @@ class NeuronFits:
         y = self.target[split]
         return loss_of(y[y >= 0] if self.classes else y, self.classes)
 
-    def design(
-        self, columns: IntArray | None = None, *, standardize: bool | None = None
-    ) -> Design:
+    def design(self, columns: IntArray | None = None, *, standardize: bool | None = None) -> Design:
         """The rows of train."""
         X = self._columns("train", columns)
         own = self.settings.standardize if standardize is None else standardize

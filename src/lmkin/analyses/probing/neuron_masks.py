@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -25,12 +26,11 @@ def smallest_masks(dataset: xr.Dataset) -> dict[Key, Callable[[], NeuronMask]]:
     """The smallest set of each model and task, made when it is asked for."""
     if "minimal" not in dataset:
         return {}
-    found = {}
+    found: dict[Key, Callable[[], NeuronMask]] = {}
     for i, model in enumerate(dataset["model"].values):
         for j, task in enumerate(dataset["task"].values):
             if np.isfinite(dataset["minimal"].values[i, j]):
-                key = (str(model), str(task))
-                found[key] = lambda key=key, i=i, j=j: _mask(dataset, key[0], i, j)
+                found[str(model), str(task)] = partial(_mask, dataset, str(model), i, j)
     return found
 
 
@@ -45,6 +45,8 @@ def _mask(dataset: xr.Dataset, model: str, i: int, j: int) -> NeuronMask:
     }
     for n, k in zip(layer.tolist(), number.tolist(), strict=True):
         if n not in masks or not 0 <= k < len(masks[n]):
-            raise LmkinError(f"The ranking of {model} names a neuron that it has not: layer {n}, {k}.")
+            raise LmkinError(
+                f"The ranking of {model} names a neuron that it has not: layer {n}, {k}."
+            )
         masks[n][k] = True
     return NeuronMask(model, None, masks, about["identity"])

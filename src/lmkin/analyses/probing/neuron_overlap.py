@@ -51,7 +51,9 @@ def neuron_overlap(sets: Mapping[str, NeuronMask]) -> ResultTable:
         shapes[name] = (mask.model, tuple((n, len(m)) for n, m in mask.masks.items()))
         flat[name] = np.concatenate(list(mask.masks.values()))
     if len(set(shapes.values())) > 1:
-        raise LmkinError("The sets are of different models, or of different layers: nothing can be shared.")  # fmt: skip
+        raise LmkinError(
+            "The sets are of different models, or of different layers: nothing can be shared."
+        )
     rows = []
     for (a, one), (b, other) in combinations(flat.items(), 2):
         rows.append({"one": a, "other": b, **overlap_numbers(one, other)})

@@ -139,7 +139,7 @@ class NeuronRanking:
         test: tuple[Any, Any] | None = None,
         groups: Any = None,
     ) -> xr.Dataset:
-        """Scores of the first N neurons, of all others, and of N random ones, by a probe that the ranking does not know.
+        """Scores of the first N neurons, of all others, and of N random ones, by another probe than the ranking's.
 
         Variables by N: ``kept``, ``removed``, ``ablated`` (the ranking's own probe with the first N at their means) and
         ``random`` (the mean of ``draws``); the keywords are those of `lmkin.rank_neurons`.

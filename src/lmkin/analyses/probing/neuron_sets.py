@@ -60,6 +60,6 @@ class SmallestSet(NeuronMask):
             ],
             rows,
             title=f"The first neurons, each number with a probe of its own ({self.fits} fits)",
-            caption=f"Keeps: {self.bound:.4f} or more on dev, {100 * (1 - self.tolerance):g} % of the {self.oracle:.4f} "
-            "of all neurons.",
+            caption=f"Keeps: {self.bound:.4f} or more on dev, {100 * (1 - self.tolerance):g} % of the "
+            f"{self.oracle:.4f} of all neurons.",
         )

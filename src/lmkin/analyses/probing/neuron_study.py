@@ -1,4 +1,4 @@
-"""Which neurons know a task, as the analysis finds it: a ranking, the smallest set, curves, and clusters by threshold."""
+"""Which neurons know a task, as the analysis finds it: a ranking, the smallest set, curves, clusters by threshold."""
 
 from __future__ import annotations
 
@@ -62,10 +62,14 @@ class NeuronStudies:
         self._clusters: dict[str, ModelClusters] = {}
 
     def study(
-        self, rows: ProbeRows, model: ModelRows, task: Task, sets: Sequence[SetScores],
+        self,
+        rows: ProbeRows,
+        model: ModelRows,
+        task: Task,
+        sets: Sequence[SetScores],
         work: Workspace,
     ) -> NeuronStudy:
-        """What was asked for, each part kept when it is finished; ``sets`` begin with the probe of all layers."""  # fmt: skip
+        """What was asked for, each part kept when it is finished; ``sets`` begin with the probe of all layers."""
         options = self.options
         study = NeuronStudy()
         if options.ranking == "none" and not options.thresholds:
@@ -114,9 +118,7 @@ class NeuronStudies:
 
         def rank() -> Arrays:
             known.append(
-                rank_subject(
-                    subject, method, {}, resamples=options.resamples, seed=seed, fits=fits
-                )
+                rank_subject(subject, method, {}, resamples=options.resamples, seed=seed, fits=fits)
             )
             return _arrays_of_ranking(known[0])
 
@@ -195,7 +197,8 @@ def _arrays_of_ranking(ranking: NeuronRanking) -> Arrays:
 
 def _arrays_of_smallest(ranking: NeuronRanking, fits: NeuronFits, options: ProbeOptions) -> Arrays:
     found = smallest_set(ranking, fits, options.tolerance)
-    assert found.test is not None and found.oracle_test is not None
+    assert found.test is not None
+    assert found.oracle_test is not None
     behind = difference(found.oracle_test, found.test, options.level)
     return {
         "size": np.array([len(found)]),
@@ -229,4 +232,3 @@ def difference(one: Scored, other: Scored, level: float) -> Scored:
         return Scored(value, None)
     without = one.without[:, :1] - other.without[:, :1]
     return Scored(value, jackknife(value, without, one.sizes, level), None, without)
-

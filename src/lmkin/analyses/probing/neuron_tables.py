@@ -97,9 +97,9 @@ def smallest_table(dataset: xr.Dataset) -> ResultTable:
         for name in ("kept", "removed", "ablated", "random"):
             row |= {name: None, f"{name}_se": None}
             if at is not None:
-                row[name] = cells.get(name, model, task, at)
-                row[f"{name}_se"] = cells.get(f"{name}_se", model, task, at)
-        row["judged"] = cells.get("judged", model, task)
+                row[name] = cells.get(f"curve_{name}", model, task, at)
+                row[f"{name}_se"] = cells.get(f"curve_{name}_se", model, task, at)
+        row["judged"] = cells.get("curve_all", model, task)
         rows.append(row)
     tolerance = float(dataset.attrs["tolerance"])
     judge = str(dataset.attrs.get("judge", ""))
@@ -138,9 +138,11 @@ def _place_of(cells: NeuronCells, model: str, task: str, size: float | None) -> 
     """Where the curves have the smallest set."""
     if "curve_size" not in cells.dataset:
         return None
-    sizes = cells.dataset["curve_size"].values[
-        cells.models.index(model), cells.tasks.index(task)
-    ].tolist()
+    sizes = (
+        cells.dataset["curve_size"]
+        .values[cells.models.index(model), cells.tasks.index(task)]
+        .tolist()
+    )
     return sizes.index(size) if size in sizes else None
 
 
@@ -154,7 +156,11 @@ def threshold_table(dataset: xr.Dataset) -> ResultTable:
         whole = cells.neurons(model)
         for k, threshold in enumerate(thresholds):
             said = "none" if threshold == _NO_CLUSTERS else f"{threshold:g}"
-            first = {"model": model, "said": said, "threshold": None if said == "none" else threshold}
+            first = {
+                "model": model,
+                "said": said,
+                "threshold": None if said == "none" else threshold,
+            }
             left = None
             for task in tasks:
                 left = cells.get("cluster_left", model, task, k)
@@ -245,13 +251,13 @@ def ranking_table(dataset: xr.Dataset) -> ResultTable | None:
             dataset[f"ranked_{n}"].values[place] for n in ("layer", "number", "value")
         )
         size = cells.get("minimal", model, task)
-        for k in range(int(np.isfinite(layer).sum())):
-            rows.append(
-                {
-                    "model": model, "task": task, "rank": k + 1, "layer": int(layer[k]),
-                    "neuron": int(number[k]),
-                    "value": float(value[k]) if np.isfinite(value[k]) else None,
-                    "smallest": int(k < size) if size is not None else None,
-                }
-            )  # fmt: skip
+        rows.extend(
+            {
+                "model": model, "task": task, "rank": k + 1, "layer": int(layer[k]),
+                "neuron": int(number[k]),
+                "value": float(value[k]) if np.isfinite(value[k]) else None,
+                "smallest": None if size is None else int(k < size),
+            }
+            for k in range(int(np.isfinite(layer).sum()))
+        )  # fmt: skip
     return ResultTable("ranking", [Column(key) for key in rows[0]], rows, title="Neurons by rank")

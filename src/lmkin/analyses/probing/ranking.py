@@ -11,7 +11,6 @@ import xarray as xr
 from ...activations import Activations
 from ...core import LmkinError, check_seed, is_whole, quoted, to_numpy
 from ...estimators import Probe
-from ..redundancy import identity_of
 from .fitting import FittedProbe
 from .neuron_fits import FitSettings
 from .neuron_ranking import NeuronRanking, Neurons

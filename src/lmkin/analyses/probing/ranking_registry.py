@@ -133,7 +133,7 @@ def rank_by(method: RankingMethod, evidence: Evidence, options: Mapping[str, Any
             f"result that lmkin.probe has just made, which remembers its own."
         )
     ranked = method.rank(evidence, **options)
-    if sorted(ranked.order.tolist()) != list(range(evidence.neurons)):
+    if not np.array_equal(np.sort(ranked.order), np.arange(evidence.neurons)):
         raise LmkinError(
             f"The ranking {method.name} does not give every neuron one place: its function is wrong."
         )

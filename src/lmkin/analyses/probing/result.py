@@ -160,7 +160,8 @@ class Probes(Result):
 
     def _save_weights(self, path: Path) -> None:
         keys = list(self.fitted)
-        tensors, heads = {}, []
+        tensors: dict[str, Any] = {}
+        heads = []
         for number, key in enumerate(keys):
             fitted = self.fitted[key]
             tensors |= {f"{number}.{name}": a for name, a in fitted.tensors().items()}

@@ -18,8 +18,8 @@ from .layer_sets import LayerSet, layer_sets
 from .model_rows import SPLITS, AllRows, ModelRows, open_rows, some_layers
 from .neuron_study import NeuronStudies, NeuronStudy, open_in_run, rows_of_task
 from .options import ProbeOptions
-from .probe_rows import ProbeRows
 from .plan import bytes_of_fits, bytes_of_scores, require_room
+from .probe_rows import ProbeRows
 from .scores import Scored, score_classes, score_numbers
 from .tasks import Task, read_tasks
 

@@ -31,7 +31,8 @@ def stability_of(
     """
     if fits is None:
         raise LmkinError(
-            "Stability over resamples needs rows with labels: give X=…, y=…, or a result that lmkin.probe has just made."
+            "Stability over resamples needs rows with labels: give X=… and y=…, or a result that lmkin.probe has just "
+            "made."
         )
     sizes = overlap_sizes(fits.d)
     shares = np.empty((resamples, len(sizes)))
@@ -40,9 +41,13 @@ def stability_of(
         for half, rows in enumerate(halves(fits, seed + k)):
             mine = NeuronFits(fits.rows.half(rows), settings)
             weights = mine.fit(np.arange(mine.d)).W.T if method.needs == "weights" else None
-            orders.append(rank_by(method, Evidence(mine.d, seed + 2 * k + half, weights, mine), options).order)
+            orders.append(
+                rank_by(method, Evidence(mine.d, seed + 2 * k + half, weights, mine), options).order
+            )
         shares[k] = [overlap(orders[0][:n], orders[1][:n]) for n in sizes]
-    spread = shares.std(0, ddof=1) / np.sqrt(resamples) if resamples > 1 else np.full(len(sizes), np.nan)
+    spread = (
+        shares.std(0, ddof=1) / np.sqrt(resamples) if resamples > 1 else np.full(len(sizes), np.nan)
+    )
     return xr.Dataset(
         {
             "overlap": ("top", shares.mean(0), {"long_name": "share of the first N of both halves"}),

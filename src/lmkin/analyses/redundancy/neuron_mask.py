@@ -130,7 +130,7 @@ class NeuronMask:
         if (identity != self.identity) if known else (name != self.model):
             raise MeasureError(
                 f"These neurons were chosen in {quoted(self.model)}, and the activations are of another model "
-                f"({quoted(name)}: other weights, or another way of loading them). Choose among that model's own neurons."
+                f"({quoted(name)}: other weights, or another way of loading them). Choose that model's own."
             )
 
     def save(self, path: str | Path) -> None:

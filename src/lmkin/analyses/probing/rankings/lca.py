@@ -45,18 +45,21 @@ def entry_steps(weights: Array, steps: int) -> tuple[Array, Array]:
     The k-th neuron of a class is taken at step t if those before it have not reached t/steps. So its step is the first
     whose threshold lies above their share, and one search a class does for all thresholds together.
     """
-    A = np.abs(weights.astype(np.float64))
-    order = np.argsort(-A, axis=1, kind="stable")
-    mass = np.take_along_axis(A, order, 1)
-    reached = np.cumsum(mass, axis=1)
-    total = reached[:, -1:]
-    some = total > 0
-    before = np.zeros_like(mass)
-    np.divide(reached[:, :-1], total, out=before[:, 1:], where=some)
+    d = weights.shape[1]
+    entered, share = np.full(d, steps + 1), np.zeros(d)
     thresholds = np.arange(1, steps + 1) / steps
-    at = np.searchsorted(thresholds, before + _ROUNDING, side="right") + 1
-    at = np.where(mass > 0, np.minimum(at, steps), steps + 1)
-    entered = np.empty_like(at)
-    np.put_along_axis(entered, order, at, 1)
-    share = np.divide(A, total, out=np.zeros_like(A), where=some)
-    return entered.min(0), share.max(0)
+    for row in np.abs(weights.astype(np.float64)):
+        columns = np.flatnonzero(row)
+        if not len(columns):
+            continue
+        order = columns[np.argsort(-row[columns])]
+        if (
+            row[order[1:]] == row[order[:-1]]
+        ).any():  # rare; of equals the first column comes first
+            order = columns[np.argsort(-row[columns], kind="stable")]
+        reached = np.cumsum(row[order])
+        before = np.concatenate([[0.0], reached[:-1] / reached[-1]])
+        at = np.searchsorted(thresholds, before + _ROUNDING, side="right") + 1
+        entered[order] = np.minimum(entered[order], np.minimum(at, steps))
+        share[order] = np.maximum(share[order], row[order] / reached[-1])
+    return entered, share
