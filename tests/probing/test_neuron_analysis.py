@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,10 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 import lmkin
+from lmkin.analyses.probing.neuron_fits import FitSettings, NeuronFits, SomeColumns
 from lmkin.report.charts import specification
 from lmkin.report.kinds.probe.neuron_chapters import neuron_chapters, neuron_figures
+from lmkin.report.page import Page, Part, write_page
 from lmkin.results import jackknife
 
 OPTIONS: dict[str, Any] = {
@@ -67,6 +70,33 @@ def test_rankings_read_layers_that_are_named(acts: lmkin.Activations) -> None:
     assert set(found.masks) == {2}
     with pytest.raises(lmkin.LmkinError, match="No smallest set"):
         some.smallest()
+
+
+def test_rows_on_disk_give_what_rows_in_memory_give(probes: lmkin.Probes) -> None:
+    """The same matrix as a view that is read in blocks, with room for few columns beside it."""
+    rows = probes.rows["bert", "upos"]
+    assert rows.model is not None
+    matrices = {
+        name: rows.model.matrix(name, np.arange(len(y)), resident=False)
+        for name, y in rows.target.items()
+    }
+    assert not any(isinstance(X, np.ndarray) for X in matrices.values())
+    settings = FitSettings(l1=0.01, kkt=1e-4)
+    there = NeuronFits(rows.opened(), settings)
+    narrow = dataclasses.replace(
+        rows, read=matrices.__getitem__, room=80 * len(rows.target["train"])
+    )
+    here = NeuronFits(narrow, settings)
+    for columns in (np.array([3, 1, 40]), np.arange(5, 60)):
+        one, other = there.fit(columns), here.fit(columns)
+        assert one.weights == pytest.approx(other.weights, abs=2e-3)
+        assert there.score(one) == pytest.approx(here.score(other), abs=0.01)
+        again = here.fit(columns[:-1], other)
+        assert here.score(again, "test") == pytest.approx(
+            there.score(there.fit(columns[:-1]), "test"), abs=0.01
+        )
+    assert isinstance(here._columns("train", np.array([1])), np.ndarray)
+    assert isinstance(here._columns("train", np.arange(60)), SomeColumns)
 
 
 def test_clusters_leave_what_a_probe_of_their_own_scores(
@@ -187,6 +217,14 @@ def test_options_are_checked_first(
 ) -> None:
     with pytest.raises(lmkin.LmkinError, match=message):
         lmkin.probe(acts, **{**OPTIONS, **options})
+
+
+def test_chapters_make_a_page(probes: lmkin.Probes, tmp_path: Path) -> None:
+    part = Part("Probes", neuron_chapters(probes), probes.findings())
+    write_page(Page("Neurons", [part]), tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "How many neurons are enough?" in text
+    assert "Do tasks share neurons?" in text
 
 
 def rows_in(spec: dict[str, Any]) -> list[dict[str, Any]]:

@@ -4,10 +4,10 @@ from .clustered import probe_clusters
 from .computation import compute_probes, probe
 from .minimal import minimal_neurons
 from .neuron_curves import neuron_curves
+from .neuron_order import NeuronRanking
 from .neuron_overlap import neuron_overlap
-from .neuron_ranking import NeuronRanking
 from .neuron_sets import SmallestSet
-from .ranking import rank_neurons
+from .ranked_neurons import rank_neurons
 from .ranking_registry import Evidence, Ranked, ranking_method, ranking_names
 from .result import Probes
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...core import LmkinError, is_whole, quoted
 from .fitting import FittedProbe
 from .neuron_fits import FitSettings, NeuronFit, NeuronFits, main_value, predicted
-from .neuron_ranking import NeuronRanking
+from .neuron_order import NeuronRanking
 from .neuron_sets import SmallestSet
 from .probe_rows import given_rows
 

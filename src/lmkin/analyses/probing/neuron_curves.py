@@ -15,7 +15,7 @@ from ...estimators import PenaltyName
 from ...results import jackknife
 from .minimal import with_oracle, with_rows
 from .neuron_fits import FitSettings, NeuronFit, NeuronFits, predicted
-from .neuron_ranking import NeuronRanking
+from .neuron_order import NeuronRanking
 from .scores import Scored
 
 Array = NDArray[Any]

@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import to_numpy
-from ...estimators import Design, Fit, Loss, Penalized, PenaltyName, make_penalty, scores_of, solve
+from ...estimators import (
+    Design,
+    Fit,
+    Loss,
+    Penalized,
+    PenaltyName,
+    blocks_of_rows,
+    make_penalty,
+    scores_of,
+    solve,
+)
 from .fitting import loss_of, rate
 from .probe_rows import ProbeRows
 from .scores import OF_CLASSES, Scored, score_classes, score_numbers
@@ -60,6 +70,13 @@ class SomeColumns:
         rows, rest = key if isinstance(key, tuple) else (key, slice(None))
         return np.take(to_numpy(self.X[rows, :]), self.columns[rest], axis=-1)
 
+    def copied(self) -> Array:
+        """In memory."""
+        found = np.empty(self.shape, self.dtype)
+        for here, block in blocks_of_rows(self, self.dtype):
+            found[here] = block
+        return found
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return self[:].astype(dtype or self.dtype)
 
@@ -105,9 +122,14 @@ class NeuronFits:
         X = self.X[split]
         if columns is None:
             return X
-        if isinstance(X, np.ndarray) and 2 * len(columns) <= X.shape[1]:
-            return np.ascontiguousarray(X[:, columns])
-        return SomeColumns(X, columns)
+        some = SomeColumns(X, columns)
+        if isinstance(
+            X, np.ndarray
+        ):  # half of them beside all: as much as a working set of a fit takes
+            copies = 2 * len(columns) <= X.shape[1]
+        else:  # a pass would read all columns from disk for the sake of a few
+            copies = self.rows.room is None or 8 * len(columns) * X.shape[0] <= self.rows.room
+        return some.copied() if copies else some
 
     def largest(self, columns: IntArray, settings: FitSettings) -> float:
         """The λ₁ from which on all weights of these neurons are 0."""

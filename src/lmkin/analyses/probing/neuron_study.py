@@ -21,7 +21,7 @@ from .model_rows import ModelRows
 from .neuron_arrays import Arrays, kept_arrays, main_with_interval
 from .neuron_curves import CURVES, DRAWS, compute_curves, curve_sizes
 from .neuron_fits import FitSettings, NeuronFits, main_value
-from .neuron_ranking import NeuronRanking, Neurons
+from .neuron_order import NeuronRanking, Neurons
 from .options import ProbeOptions
 from .probe_rows import ProbeRows
 from .ranking_registry import find_ranking

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .fitting import FittedProbe
 from .neuron_fits import FitSettings, NeuronFits
-from .neuron_ranking import NeuronRanking, Neurons
+from .neuron_order import NeuronRanking, Neurons
 from .probe_rows import ProbeRows
 from .ranking_registry import Evidence, RankingMethod, rank_by
 from .stability import stability_of

@@ -13,7 +13,7 @@ from ...core import LmkinError, check_seed, is_whole, quoted, to_numpy
 from ...estimators import Probe
 from .fitting import FittedProbe
 from .neuron_fits import FitSettings
-from .neuron_ranking import NeuronRanking, Neurons
+from .neuron_order import NeuronRanking, Neurons
 from .probe_rows import given_rows
 from .ranking_registry import find_ranking
 from .ranking_subject import Subject, rank_subject
