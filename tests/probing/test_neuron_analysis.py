@@ -209,6 +209,10 @@ def test_a_run_goes_on_where_it_stopped(
         ({"ranking": "lda"}, "Unknown ranking 'lda'"),
         ({"ranking": "none", "resamples": 3}, "resamples is of the ranking"),
         ({"resamples": -1}, "resamples"),
+        (
+            {"ranking": "probeless", "tag": None, "label": "score"},
+            "of classes, and here are scores",
+        ),
         ({"thresholds": [0.1, 2.0]}, "from 0 to 1"),
     ],
 )

@@ -114,10 +114,21 @@ def test_scores_are_kept_by_correlation() -> None:
     probe = lmkin.Probe("regression", l1=0.01).fit(X[:400], y[:400])
     ranking = lmkin.rank_neurons(probe, X=X[:400], y=y[:400], dev=(X[400:], y[400:]))
     assert ranking.order[:2].tolist() == [7, 4]
+    with pytest.raises(lmkin.LmkinError, match="of classes, and here are scores"):
+        lmkin.rank_neurons(probe, "probeless", X=X[:400], y=y[:400])
     found = lmkin.minimal_neurons(ranking, 0.03)
     assert set(found.neurons) == {(0, 4), (0, 7)}
     predicted = probe.predict(X[400:])
     assert found.oracle == pytest.approx(np.corrcoef(predicted, y[400:])[0, 1])
+
+
+def test_nothing_is_kept_of_a_probe_that_knows_nothing() -> None:
+    random = np.random.default_rng(4)
+    X, y = random.normal(size=(60, 5)), random.normal(size=60)
+    probe = lmkin.Probe("regression", l1=0.01).fit(X, y)
+    ranking = lmkin.rank_neurons(probe, X=X, y=y, dev=(X, -probe.predict(X)))
+    with pytest.raises(lmkin.LmkinError, match="nothing that fewer could keep"):
+        lmkin.minimal_neurons(ranking)
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,13 @@ _CHANCE = 0.01
 def neuron_findings(dataset: xr.Dataset) -> list[str]:
     """Of each model and task the smallest set; what clusters leave; what tasks share."""
     cells = NeuronCells(dataset)
-    sentences = []
-    for model, task in cells.pairs("minimal"):
-        sentences.append(_smallest(cells, model, task))
+    found = set(cells.pairs("minimal"))
+    sentences = [
+        _smallest(cells, model, task)
+        if (model, task) in found
+        else f"No smallest set of neurons of {model} was looked for on {task}: all do not score above 0 on dev."
+        for model, task in cells.pairs("ranked")
+    ]
     if "cluster_left" in dataset:
         for model in cells.models:
             sentences += _thresholds(cells, model)

@@ -123,10 +123,8 @@ class NeuronFits:
         if columns is None:
             return X
         some = SomeColumns(X, columns)
-        if isinstance(
-            X, np.ndarray
-        ):  # half of them beside all: as much as a working set of a fit takes
-            copies = 2 * len(columns) <= X.shape[1]
+        if isinstance(X, np.ndarray):  # with the working set, no more than half of all rows
+            copies = 3 * len(columns) <= X.shape[1]
         else:  # a pass would read all columns from disk for the sake of a few
             copies = self.rows.room is None or 8 * len(columns) * X.shape[0] <= self.rows.room
         return some.copied() if copies else some

@@ -24,7 +24,7 @@ from .neuron_fits import FitSettings, NeuronFits, main_value
 from .neuron_order import NeuronRanking, Neurons
 from .options import ProbeOptions
 from .probe_rows import ProbeRows
-from .ranking_registry import find_ranking
+from .ranking_registry import NONE, find_ranking
 from .ranking_subject import Subject, rank_subject
 from .scores import Scored
 from .tasks import Task
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from .run import SetScores
 
 IntArray = NDArray[np.int64]
+_STUDY, _HALVES, _CLUSTERED = 3.0, 0.3, 0.2
+"""Probes of all layers that a smallest set with its curves takes; two halves, ranked; and a clustering threshold."""
 _RANKED = (
     "order", "value", "informed", "stable_top", "stable", "stable_se", "stable_chance",
 )  # fmt: skip
@@ -72,7 +74,7 @@ class NeuronStudies:
         """What was asked for, each part kept when it is finished; ``sets`` begin with the probe of all layers."""
         options = self.options
         study = NeuronStudy()
-        if options.ranking == "none" and not options.thresholds:
+        if options.ranking == NONE and not options.thresholds:
             return study
         oracle: FittedProbe = sets[0].fitted
         settings = settings_in_run(options, oracle)
@@ -83,7 +85,7 @@ class NeuronStudies:
             level=options.level,
         )  # fmt: skip
         study.neurons = neurons_of(model)
-        if options.ranking != "none":
+        if options.ranking != NONE:
             self._rank(study, rows, task, oracle, settings, fits, sets[0].scored, work)
         if options.thresholds:
             if model.name not in self._clusters:
@@ -144,6 +146,12 @@ class NeuronStudies:
 def settings_in_run(options: ProbeOptions, oracle: FittedProbe) -> FitSettings:
     """Probes of some neurons are fitted as that of all was, at its penalty."""
     return FitSettings(options.penalty, oracle.l1, options.l2, options.standardize, options.kkt)
+
+
+def neuron_fits_planned(options: ProbeOptions) -> float:
+    """What a study of neurons takes, in probes of all layers whose penalty is chosen; measured on one encoder."""
+    fits = _STUDY + _HALVES * options.resamples if options.ranking != NONE else 0.0
+    return fits + _CLUSTERED * len(options.thresholds or ())
 
 
 def neurons_of(model: ModelRows) -> Neurons:

@@ -10,7 +10,7 @@ from ...analysis import MEASURES, Intervals
 from ...core import LmkinError, did_you_mean, option, quoted
 from ...estimators import PenaltyName, make_penalty
 from ..redundancy import check_thresholds, parse_thresholds
-from .ranking_registry import NONE, find_ranking, ranking_names
+from .ranking_registry import NONE, find_ranking, of_classes_only, ranking_names
 
 TASK = "Task"
 PROBE = "Probe"
@@ -125,7 +125,8 @@ class ProbeOptions(Intervals):
                 raise LmkinError(f"{name} is a fraction between 0 and 1; got {quoted(value)}.")
 
         if self.ranking != NONE:
-            find_ranking(self.ranking)
+            if find_ranking(self.ranking).classes and self.label == "score":
+                raise LmkinError(of_classes_only(self.ranking))
         elif self.resamples:
             raise LmkinError(
                 "resamples is of the ranking, and there is none: leave it out, or rank neurons."

@@ -65,6 +65,8 @@ class RankingMethod:
     value: str
     """What the value of a neuron is."""
     reference: str
+    classes: bool
+    """Whether it is of classes only, and says nothing of scores."""
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -80,14 +82,20 @@ _FIRST = ("lca", "row-path", "probeless", "random")
 
 
 def ranking_method(
-    name: str, *, summary: str, needs: str, value: str, reference: str = ""
+    name: str,
+    *,
+    summary: str,
+    needs: str,
+    value: str,
+    reference: str = "",
+    classes: bool = False,
 ) -> Callable[[Method], Method]:
     """Register a function ``(evidence, *, options) -> Ranked`` as a way to rank neurons."""
     if needs not in NEEDS:
         raise LmkinError(f"needs is one of {', '.join(NEEDS)}; got {quoted(needs)}.")
 
     def register(rank: Method) -> Method:
-        _METHODS[name] = RankingMethod(name, rank, summary, needs, value, reference)
+        _METHODS[name] = RankingMethod(name, rank, summary, needs, value, reference, classes)
         return rank
 
     return register
@@ -115,6 +123,11 @@ def find_ranking(name: Any) -> RankingMethod:
     return _METHODS[name]
 
 
+def of_classes_only(name: str) -> str:
+    """What is said where such a ranking meets scores."""
+    return f"The ranking {name} is of classes, and here are scores. Take lca or row-path."
+
+
 def rank_by(method: RankingMethod, evidence: Evidence, options: Mapping[str, Any]) -> Ranked:
     """Rank neurons. Raise if there is not what the method needs, or if an option is not one of its own."""
     for name in options:
@@ -132,6 +145,8 @@ def rank_by(method: RankingMethod, evidence: Evidence, options: Mapping[str, Any
             f"The ranking {method.name} needs rows with labels: give X=…, y=… and, to choose by, dev=(X, y); or a "
             f"result that lmkin.probe has just made, which remembers its own."
         )
+    if method.classes and evidence.rows is not None and not evidence.rows.classes:
+        raise LmkinError(of_classes_only(method.name))
     ranked = method.rank(evidence, **options)
     if not np.array_equal(np.sort(ranked.order), np.arange(evidence.neurons)):
         raise LmkinError(

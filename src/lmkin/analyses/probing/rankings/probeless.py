@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import LmkinError
 from ..ranking_registry import Evidence, Ranked, ranking_method
 
 Array = NDArray[Any]
@@ -18,6 +17,7 @@ Array = NDArray[Any]
     summary="By the distances of the means of the classes, summed over all pairs; no probe is fitted.",
     needs="rows",
     value="sum of the distances of means",
+    classes=True,
     reference="Antverg & Belinkov 2022, On the pitfalls of analyzing individual neurons",
 )
 def probeless(evidence: Evidence, *, standardize: bool = False) -> Ranked:
@@ -28,10 +28,6 @@ def probeless(evidence: Evidence, *, standardize: bool = False) -> Ranked:
     """
     assert evidence.rows is not None
     rows = evidence.rows
-    if not rows.classes:
-        raise LmkinError(
-            "The ranking probeless compares the means of classes, and here are scores. Take lca or row-path."
-        )
     design = rows.design(standardize=True)
     spread = distances_of_means(design, rows.target["train"], rows.classes)
     if standardize:
