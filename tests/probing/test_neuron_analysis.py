@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import altair as alt
+import cloudpickle
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score
@@ -168,6 +169,17 @@ def test_a_loaded_result_ranks_and_asks_for_rows(probes: lmkin.Probes, tmp_path:
     assert {"neurons.csv", "thresholds.csv", "overlap.csv", "ranking.csv"} <= names
     mask = lmkin.load(tmp_path / "probes" / "neurons" / "bert-upos.safetensors")
     assert mask.hash == again.smallest(task="upos").hash == probes.smallest(task="upos").hash
+
+
+def test_rows_stay_where_they_are(probes: lmkin.Probes) -> None:
+    """They may be larger than memory: another process gets the result without them."""
+    there = cloudpickle.loads(cloudpickle.dumps(probes))
+    assert there.rows == {}
+    assert probes.rows
+    assert there.smallest(task="upos").hash == probes.smallest(task="upos").hash
+    ranking = cloudpickle.loads(cloudpickle.dumps(lmkin.rank_neurons(probes, task="upos")))
+    with pytest.raises(lmkin.LmkinError, match="no rows"):
+        lmkin.minimal_neurons(ranking)
 
 
 def test_overlap_of_tasks_is_counted(probes: lmkin.Probes) -> None:
