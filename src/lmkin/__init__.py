@@ -32,6 +32,7 @@ _HOME = {
     "Moments": "moments",
     "MomentsError": "core",
     "NeuronMask": "analyses.redundancy",
+    "NeuronRanking": "analyses.probing",
     "Probe": "estimators",
     "Probes": "analyses.probing",
     "Redundancy": "analyses.redundancy",
@@ -56,10 +57,13 @@ _HOME = {
     "load_model": "models",
     "measure": "measures",
     "measure_function": "measures",
+    "minimal_neurons": "analyses.probing",
     "open_activations": "activations",
     "permutation_baseline": "measures",
     "probe": "analyses.probing",
+    "probe_clusters": "analyses.probing",
     "published": "results",
+    "rank_neurons": "analyses.probing",
     "ranked_layers": "analyses.redundancy",
     "read_corpus": "corpus",
     "redundancy": "analyses.redundancy",
@@ -86,7 +90,14 @@ if TYPE_CHECKING:
     )
     from .analyses.cross_lingual import CrossLingual, cross_lingual
     from .analyses.dependency import Dependency, cut_sequences, decompose
-    from .analyses.probing import Probes, probe
+    from .analyses.probing import (
+        NeuronRanking,
+        Probes,
+        minimal_neurons,
+        probe,
+        probe_clusters,
+        rank_neurons,
+    )
     from .analyses.redundancy import (
         Clustering,
         NeuronMask,

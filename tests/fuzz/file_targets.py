@@ -18,7 +18,8 @@ import lmkin
 from fuzz.seals import seal_store, seal_tensors
 from fuzz.target import Target
 from lmkin.analyses.cross_lingual.families import read_families
-from lmkin.analyses.probing.fitting import FittedProbe, load_bits, save_bits
+from lmkin.analyses.probing.fits import FittedProbe, load_bits, save_bits
+from lmkin.analyses.probing.neuron_arrays import load_arrays, save_arrays
 from lmkin.estimators import PathStep
 from lmkin.measures.kept_scores import KeptScores
 from lmkin.rows import Workspace
@@ -246,6 +247,21 @@ def use_scores(folder: Path) -> Any:
     return [kept.done, [[s.value, s.without, s.details] for s in scores.values()]]
 
 
+NEURONS = {"order": np.array([2, 0, 1]), "value": np.array([0.5, np.nan, 2.0])}
+
+
+def make_neurons(folder: Path) -> None:
+    save_arrays(NEURONS, folder / "n.safetensors")
+
+
+def read_neurons(folder: Path) -> Any:
+    return load_arrays(folder / "n.safetensors", list(NEURONS))
+
+
+def use_neurons(arrays: Any) -> Any:
+    return [np.asarray(a).tolist() for a in arrays.values()]
+
+
 _TENSORS: dict[str, Any] = {"resign": seal_tensors, "sealed": True}
 TARGETS = [
     Target("moments", make_moments, lambda folder: lmkin.load(folder / "m.safetensors"),
@@ -267,10 +283,12 @@ TARGETS = [
     Target("workspace: scores", make_scores, read_scores, {SCORES: "tensors"}, ("module measures.kept_scores",),
            use_scores, **_TENSORS),
     Target("workspace: probe", make_probe, lambda folder: FittedProbe.load(folder / "probe.safetensors"),
-           {"probe.safetensors": "tensors"}, ("module analyses.probing.fitting",), use_probe, **_TENSORS),
+           {"probe.safetensors": "tensors"}, ("module analyses.probing.fits",), use_probe, **_TENSORS),
     Target("workspace: code length", lambda folder: save_bits(1234.5, folder / "code.safetensors"),
            lambda folder: load_bits(folder / "code.safetensors"), {"code.safetensors": "tensors"},
-           ("module analyses.probing.fitting",), lambda bits: [bits], **_TENSORS),
+           ("module analyses.probing.fits",), lambda bits: [bits], **_TENSORS),
+    Target("workspace: neurons", make_neurons, read_neurons, {"n.safetensors": "tensors"},
+           ("module analyses.probing.neuron_arrays",), use_neurons, **_TENSORS),
     _accumulator("moments", "moments", "moments.moment_sums"),
     _accumulator("shuffled moments", "shuffled moments", "analyses.dependency.shuffled_moments"),
     _accumulator("kept rows", "rows", "analyses.dependency.row_sample"),

@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
 import lmkin
 from lmkin.analyses.probing.baselines import control_task
-from lmkin.analyses.probing.fitting import PORTIONS
+from lmkin.analyses.probing.fits import PORTIONS
 from lmkin.analyses.probing.tasks import Task
 from lmkin.core import blocks_of_owners
 from probing.naive_probing import jackknife_error, online_code, tag_of_the_word

@@ -131,7 +131,7 @@ def test_a_run_goes_on_from_its_workspace(
         return fits(*args, **more)
 
     monkeypatch.setattr("lmkin.analyses.probing.run.fit_probe", dies)
-    monkeypatch.setattr("lmkin.analyses.probing.fitting.fit_probe", dies)
+    monkeypatch.setattr("lmkin.analyses.probing.fits.fit_probe", dies)
     with pytest.raises(KeyboardInterrupt):
         lmkin.probe(planted, tag="upos", workspace=tmp_path / "w", **options)
     begun = len(made)

@@ -1,7 +1,7 @@
 """Penalized linear models of rows: losses, penalties, one solver with a certificate, and paths over the penalty."""
 
 from .choice import Penalized
-from .design import Design
+from .design import Design, blocks_of_rows
 from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
@@ -20,6 +20,7 @@ __all__ = [
     "Penalty",
     "PenaltyName",
     "Probe",
+    "blocks_of_rows",
     "empty_fit",
     "fit_path",
     "make_penalty",

@@ -67,6 +67,8 @@ class Probe(BaseEstimator):  # type: ignore[misc]
     ----------
     coef_, intercept_
         Outputs × columns, and outputs, for X as it is.
+    scale_
+        What the columns were divided by.
     classes_
         The labels, in the order of the outputs (classification).
     l1_, l2_
@@ -251,7 +253,7 @@ class Probe(BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, design: Design, fit: Fit) -> Self:
         V, b = design.unscaled(fit.W, fit.b)
-        self.coef_, self.intercept_ = V.T.copy(), b
+        self.coef_, self.intercept_, self.scale_ = V.T.copy(), b, design.scale
         self.l1_, self.l2_ = fit.l1, fit.l2
         self.objective_, self.residual_, self.n_iter_ = fit.objective, fit.relative, fit.iterations
         self.neurons_ = fit.neurons

@@ -39,10 +39,10 @@ class KeptProbe:
 
 def save_probes(probes: Mapping[Key, KeptProbe], path: Path) -> None:
     """Write weights, columns and numbers to a safetensors file."""
-    tensors, heads = {}, []
+    tensors: dict[str, Any] = {}
+    heads = []
     for number, (key, kept) in enumerate(probes.items()):
-        tensors[f"{number}.weights"] = kept.fitted.weights
-        tensors[f"{number}.intercepts"] = kept.fitted.intercepts
+        tensors |= {f"{number}.{name}": a for name, a in kept.fitted.tensors().items()}
         tensors[f"{number}.columns"] = kept.columns.astype(np.int64)
         heads.append({"key": list(key), **head_of(kept.fitted)})
     save_tensors(path, tensors, {"probes": heads}, kind=KIND, version=1, error=MeasureError)
@@ -54,9 +54,10 @@ def load_probes(path: Path) -> dict[Key, KeptProbe]:
     probes: dict[Key, KeptProbe] = {}
     for number, about in enumerate(head["probes"]):
         key = tuple(about.pop("key"))
-        W, b = tensors.get(f"{number}.weights"), tensors.get(f"{number}.intercepts")
-        columns = tensors.get(f"{number}.columns", np.zeros(0, np.int8))
-        fitted = FittedProbe.of(W, b, about, path)
+        own = f"{number}."
+        mine = {n.removeprefix(own): a for n, a in tensors.items() if n.startswith(own)}
+        columns = mine.pop("columns", np.zeros(0, np.int8))
+        fitted = FittedProbe.of(mine, about, path)
         rising = columns.ndim == 1 and bool((np.diff(columns, prepend=-1) > 0).all())
         if (
             len(key) != 4

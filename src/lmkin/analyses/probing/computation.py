@@ -17,7 +17,8 @@ from ...rows import Workspace
 from ..redundancy import identity_of
 from .alerts import find_alerts
 from .dataset import main_score, make_dataset
-from .options import SETS, Convention, LabelKind, ProbeOptions, Ranking
+from .neuron_dataset import with_neurons
+from .options import SETS, Convention, LabelKind, ProbeOptions
 from .published import compare_published
 from .result import Probes
 from .run import ProbingRun, fit_everything
@@ -42,7 +43,9 @@ def probe(
     code_length: bool = True,
     tolerance: float = 0.01,
     compare_published: bool = False,
-    ranking: Ranking = "lca",
+    ranking: str = "lca",
+    resamples: int = 0,
+    thresholds: Sequence[float] | None = None,
     intervals: bool = True,
     level: float = 0.95,
     parts: int = PARTS,
@@ -92,7 +95,13 @@ def probe(
     compare_published
         Also show the layers of BERT and XLNet as published (Dalvi et al. 2020, table 7), for tasks that are the same.
     ranking
-        How neurons are ranked for the smallest set that keeps the oracle's score; ``none``: not at all.
+        How neurons of all layers are ranked (`lmkin.rank_neurons`), to find the smallest set that keeps the oracle's
+        score, and to score the first N and the others by another probe; ``none``: not at all.
+    resamples
+        How often train is drawn into two halves, both ranked, to see what the rankings have in common.
+    thresholds
+        Also probes of one neuron of each cluster of neurons that say the same thing, at each of these thresholds
+        (`lmkin.cluster_neurons`, on train): how few neurons keep how much.
     intervals, level, parts
         Standard errors and confidence intervals, by a jackknife over ``parts`` blocks of whole documents.
     memory
@@ -111,7 +120,8 @@ def probe(
         tag=(tag,) if isinstance(tag, str) else tag, label=label, subtypes=subtypes, train_limit=train_limit,
         fit=(fit,) if isinstance(fit, str) else fit, penalty=penalty, l1=l1, l2=l2, standardize=standardize, kkt=kkt,
         convention=convention, control=control, code_length=code_length, tolerance=tolerance,
-        compare_published=compare_published, ranking=ranking,
+        compare_published=compare_published, ranking=ranking, resamples=resamples,
+        thresholds=None if thresholds is None else tuple(thresholds),
         intervals=intervals, level=level, parts=parts,
     )  # fmt: skip
     running = Running(memory=memory, seed=seed, progress=progress)
@@ -128,16 +138,18 @@ def compute_probes(
     run = fit_everything(source, options, running, work)
     dataset = make_dataset(run, options.tolerance, options.level)
     dataset.attrs = _attributes(run, source, options, running)
-    fitted = {}
+    dataset = with_neurons(dataset, run, options)
+    fitted, rows = {}, {}
     layers = {m.name: m.layers for m in run.rows.models}
     for task_run in run.runs:
+        rows[task_run.model, task_run.task.name] = task_run.rows
         for mine in task_run.sets:
             name = mine.layers.label(layers[task_run.model])
             fitted[task_run.model, task_run.task.name, name] = mine.fitted
     beside = (
         compare_published(dataset, str(source.corpus or "")) if options.compare_published else None
     )
-    return Probes(dataset, fitted, published=beside)
+    return Probes(dataset, fitted, rows, beside)
 
 
 def _attributes(

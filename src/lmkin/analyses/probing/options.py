@@ -9,13 +9,14 @@ from typing import Any, Literal
 from ...analysis import MEASURES, Intervals
 from ...core import LmkinError, did_you_mean, option, quoted
 from ...estimators import PenaltyName, make_penalty
+from ..redundancy import check_thresholds, parse_thresholds
+from .ranking_registry import NONE, find_ranking, of_classes_only, ranking_names
 
 TASK = "Task"
 PROBE = "Probe"
 NEURONS = "Neurons"
 LabelKind = Literal["class", "score"]
 SETS = ("all", "each", "upto")
-Ranking = Literal["lca", "row-path", "probeless", "random", "none"]
 Convention = Literal["exact", "paper"]
 PAPER_WORDS = 150_000
 PAPER_PENALTY = 1e-5
@@ -29,6 +30,11 @@ def parse_names(text: str) -> tuple[str, ...]:
     ('upos', 'deprel')
     """
     return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def rankings_or_none() -> list[str]:
+    """The rankings, and none."""
+    return [*ranking_names(), NONE]
 
 
 @dataclass(frozen=True)
@@ -94,10 +100,25 @@ class ProbeOptions(Intervals):
         "Show the layers of BERT and XLNet as published (Dalvi et al. 2020) beside these, for the same tasks.",
         MEASURES,
     )
-    ranking: Ranking = option(
+    ranking: str = option(
         "lca",
-        "How neurons are ranked for the smallest set that keeps the oracle's score; none: not at all.",
+        "How neurons are ranked, to find the smallest set that keeps the oracle's score and to score the first N: lca, "
+        "row-path, probeless, random; none: not at all.",
         NEURONS,
+        complete=rankings_or_none,
+    )
+    resamples: int = option(
+        0,
+        "How often train is drawn into two halves whose rankings are compared (stability).",
+        NEURONS,
+        least=0,
+    )
+    thresholds: Sequence[float] | None = option(
+        None,
+        "Also probes of one neuron of each cluster of neurons that say the same thing, at these thresholds: numbers "
+        "with commas, or FROM:TO:STEP, such as 0:0.9:0.1. Clusters are found on train.",
+        NEURONS,
+        parse=parse_thresholds,
     )
 
     def check(self) -> None:
@@ -112,6 +133,16 @@ class ProbeOptions(Intervals):
         for name, value in (("tolerance", self.tolerance), ("kkt", self.kkt)):
             if not 0 < _number(value, name) < 1:
                 raise LmkinError(f"{name} is a fraction between 0 and 1; got {quoted(value)}.")
+
+        if self.ranking != NONE:
+            if find_ranking(self.ranking).classes and self.label == "score":
+                raise LmkinError(of_classes_only(self.ranking))
+        elif self.resamples:
+            raise LmkinError(
+                "resamples is of the ranking, and there is none: leave it out, or rank neurons."
+            )
+        if self.thresholds is not None:
+            check_thresholds(self.thresholds)
 
     def check_task(self) -> None:
         """Raise unless it is said what is to be predicted."""

@@ -13,6 +13,7 @@ from ...analysis import Running, Source
 from ...core import LmkinError, Plan, Step, budget
 from ..redundancy import chosen_layers, open_store
 from .layer_sets import layer_sets
+from .neuron_study import neuron_fits_planned
 from .options import ProbeOptions
 from .tasks import MISSING
 
@@ -117,7 +118,8 @@ def _seconds(n: int, widths: Sequence[int], classes: int, options: ProbeOptions)
     sets = layer_sets(options.sets(), len(widths))
     columns = sum(int(edges[s.end] - edges[s.first]) for s in sets)
     fits = 1 + 0.3 * options.control + options.code_length
-    return fits * _PASSES * columns * n * classes * _product_time()
+    of_neurons = neuron_fits_planned(options) * int(edges[-1])
+    return (fits * columns + of_neurons) * _PASSES * n * classes * _product_time()
 
 
 def _product_time() -> float:

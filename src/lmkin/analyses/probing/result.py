@@ -12,9 +12,14 @@ from ...activations import Activations, JoinedLayers
 from ...core import LmkinError, MeasureError, did_you_mean, load_tensors, quoted, save_tensors
 from ...estimators import Probe
 from ...results import Files, Result, ResultTable, load_result, result_kind, save_result
-from ..redundancy import identity_of
+from ..redundancy import NeuronMask, identity_of
 from .findings import probe_findings
-from .fitting import HEAD, FittedProbe, head_of, probe_of
+from .fits import HEAD, FittedProbe, head_of, probe_of
+from .neuron_files import neuron_files
+from .neuron_findings import neuron_findings
+from .neuron_masks import smallest_masks
+from .neuron_tables import neuron_data, neuron_tables
+from .probe_rows import ProbeRows
 from .tables import (
     Cells,
     baseline_table,
@@ -37,7 +42,8 @@ class Probes(Result):
     """Scores by model, task, set of layers and split: ``accuracy``, ``macro_f1``, ``selectivity``, ``compression`` ….
 
     ``fitted`` are the probes themselves, by model, task and set of layers (none, for a result that was loaded from its
-    .nc file alone).
+    .nc file alone). ``rows`` are what they were fitted on and scored on, by model and task; a result that was loaded
+    has none.
     """
 
     kind = "probe"
@@ -46,12 +52,18 @@ class Probes(Result):
         self,
         dataset: xr.Dataset,
         fitted: Mapping[Key, FittedProbe] | None = None,
+        rows: Mapping[tuple[str, str], ProbeRows] | None = None,
         published: xr.DataArray | None = None,
     ):
         super().__init__(dataset)
         self.fitted = dict(fitted or {})
+        self.rows = dict(rows or {})
         self.published = published
         """Layers of a paper's models on the same tasks (see `compare_published`), to be shown beside; or None."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the rows: they may be larger than memory elsewhere."""
+        return {**self.__dict__, "rows": {}}
 
     @property
     def tasks(self) -> list[str]:
@@ -106,6 +118,18 @@ class Probes(Result):
         classes = self.classes(key[1])
         return [classes[k] for k in predicted.tolist()] if classes else predicted.tolist()
 
+    def smallest(self, *, task: str | None = None, model: str | None = None) -> NeuronMask:
+        """The smallest set of neurons that keeps the score of all, as the analysis found it."""
+        names = [str(m) for m in self.dataset["model"].values]
+        key = (_one_of("model", model, names), self._task(task))
+        masks = smallest_masks(self.dataset)
+        if key not in masks:
+            raise LmkinError(
+                f"No smallest set of neurons was looked for, or found, for {quoted(key[1])}: ask lmkin.probe for a "
+                f"ranking, or lmkin.minimal_neurons."
+            )
+        return masks[key]()
+
     def estimator(
         self, layers: str | int = "all", *, task: str | None = None, model: str | None = None
     ) -> Probe:
@@ -120,6 +144,7 @@ class Probes(Result):
         tables = [score_table(self.dataset), baseline_table(self.dataset)]
         if "f1" in self.dataset:
             tables.append(class_table(self.dataset))
+        tables += neuron_tables(self.dataset)
         if self.published is not None:
             tables.append(published_table(self.published))
         return tables
@@ -132,6 +157,7 @@ class Probes(Result):
             "probes": score_rows(self.dataset),
             "baselines": baseline_table(self.dataset).to_records(),
             "classes": class_rows(self.dataset),
+            **neuron_data(self.dataset),
         }
         if self.published is not None:
             data["published"] = published_table(self.published).to_records()
@@ -139,13 +165,14 @@ class Probes(Result):
 
     def findings(self) -> list[str]:
         """How well layers do, which are enough, and what the control says; as far as intervals tell."""
-        return probe_findings(self.dataset)
+        return [*probe_findings(self.dataset), *neuron_findings(self.dataset)]
 
     def files(self) -> Files:
         """Scores, tables, and the probes themselves."""
         files: Files = {"probe.nc": lambda path: save_result(self.dataset, path)}
         for table in self.tables():
             files[f"{table.name}.csv"] = table.save_csv
+        files |= neuron_files(self.dataset)
         if self.fitted:
             files[WEIGHTS] = self._save_weights
         if self.published is not None:
@@ -155,11 +182,11 @@ class Probes(Result):
 
     def _save_weights(self, path: Path) -> None:
         keys = list(self.fitted)
-        tensors, heads = {}, []
+        tensors: dict[str, Any] = {}
+        heads = []
         for number, key in enumerate(keys):
             fitted = self.fitted[key]
-            tensors[f"{number}.weights"] = fitted.weights
-            tensors[f"{number}.intercepts"] = fitted.intercepts
+            tensors |= {f"{number}.{name}": a for name, a in fitted.tensors().items()}
             heads.append({"key": list(key), **head_of(fitted)})
         save_tensors(path, tensors, {"probes": heads}, kind=KIND, version=1, error=MeasureError)
 
@@ -184,6 +211,22 @@ class Probes(Result):
                 )
 
     # -- finding a probe ------------------------------------------------------------------------------
+
+    def key(self, layers: str | int, task: str | None = None, model: str | None = None) -> Key:
+        """Model, task and set of layers of a probe. Raise if there is none."""
+        return self._key(layers, task, model)
+
+    def probe_and_rows(
+        self, layers: str | int = "all", *, task: str | None = None, model: str | None = None
+    ) -> tuple[FittedProbe, ProbeRows | None, list[tuple[int, int]]]:
+        """A probe, its rows (None: not remembered), and (layer, neuron) of each column that it reads."""
+        key = self._key(layers, task, model)
+        rows, places = self.rows.get(key[:2]), self._places(key)
+        if rows is not None:
+            numbers = self.attrs["probed"][key[0]]["layers"]
+            chosen = [numbers.index(n) for n in dict.fromkeys(layer for layer, _ in places)]
+            rows = rows.only_layers(chosen[0], chosen[-1] + 1)
+        return self._fitted(key), rows, places
 
     def _task(self, task: str | None) -> str:
         return _one_of("task", task, self.tasks)
@@ -230,8 +273,9 @@ def load_weights(path: Path) -> dict[Key, FittedProbe]:
             raise MeasureError(
                 f"{path} is damaged: a probe has a model, a task, and a set of layers. Probe again."
             )
-        W, b = tensors.get(f"{number}.weights"), tensors.get(f"{number}.intercepts")
-        fitted[key] = FittedProbe.of(W, b, about, path)
+        own = f"{number}."
+        mine = {n.removeprefix(own): a for n, a in tensors.items() if n.startswith(own)}
+        fitted[key] = FittedProbe.of(mine, about, path)
     return fitted
 
 

@@ -13,11 +13,13 @@ from ...analysis import Running, Source
 from ...core import budget, fingerprint, key_of, progress_bar
 from ...rows import Workspace, parts_of_units
 from .baselines import control_task, unseen_words, words_of
-from .fitting import FittedProbe, code_length, fit_probe, load_bits, save_bits
+from .fits import FittedProbe, code_length, fit_probe, load_bits, save_bits
 from .layer_sets import LayerSet, layer_sets
 from .model_rows import AllRows, ModelRows, open_rows, some_layers
+from .neuron_study import NeuronStudies, NeuronStudy, open_in_run, rows_of_task
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores, require_room
+from .probe_rows import ProbeRows
 from .scores import Scored, score_classes, score_numbers
 from .splits import SPLITS
 from .tasks import Task, read_tasks
@@ -50,6 +52,8 @@ class TaskRun:
     model: str
     task: Task
     sets: list[SetScores]
+    rows: ProbeRows
+    neurons: NeuronStudy
 
 
 @dataclass
@@ -75,11 +79,17 @@ def fit_everything(
     counts = [len(layer_sets(options.sets(), len(m.layers))) for m in rows.models]
     each = (1 + (options.control and _has_words(rows)) + options.code_length) * len(tasks)
     runs = []
-    with progress_bar("probes", sum(counts) * each, "fits", show=running.progress) as advance:
+    studies = NeuronStudies(options, running)
+    total = sum(counts) * each + len(counts) * len(tasks)
+    with progress_bar("probes", total, "fits", show=running.progress) as advance:
         for model in rows.models:
             for task in tasks:
                 here = _TaskOfModel(rows, model, task, options, running, parts, work)
-                runs.append(TaskRun(model.name, task, here.run(advance)))
+                sets = here.run(advance)
+                known = here.rows()
+                study = studies.study(open_in_run(known, here.X), model, task, sets, here.work)
+                runs.append(TaskRun(model.name, task, sets, known, study))
+                advance(1)
     return ProbingRun(rows, tasks, parts, made_of, runs)
 
 
@@ -120,6 +130,12 @@ class _TaskOfModel:
             labels={name: fingerprint(y) for name, y in task.target.items()},
             options={k: v for k, v in key_of(options).items() if k in _OF_FITS},
             seed=running.seed,
+        )
+
+    def rows(self) -> ProbeRows:
+        """The rows of the task, for those who ask later."""
+        return rows_of_task(
+            self.model, self.task, self.part, self.owner, room=self.room, level=self.options.level
         )
 
     def run(self, advance: Callable[[int], None]) -> list[SetScores]:

@@ -28,7 +28,7 @@ from ...core import (
 KIND = "neurons to keep"
 _HEAD = {
     "model": str,
-    "threshold": Number(0, 1),
+    "threshold": (Number(0, 1), None),
     "identity": (str, None),
     "layers": [Whole(0, 10**6)],
     "hash": str,
@@ -53,7 +53,8 @@ class NeuronMask:
     """The neurons of a model that are kept: a boolean mask for every layer."""
 
     model: str
-    threshold: float
+    threshold: float | None
+    """Of the clusters that these neurons stand for; None where they were chosen in another way."""
     masks: dict[int, BoolArray]
     identity: str | None = None
     """Hash of the model (its weights, its architecture); None for arrays, of which only the shape is known."""
@@ -61,7 +62,8 @@ class NeuronMask:
     @property
     def hash(self) -> str:
         """Of the model, the shape of its layers, and the neurons kept."""
-        parts = [self.model, self.identity or "", repr(float(self.threshold))]
+        at = "" if self.threshold is None else repr(float(self.threshold))
+        parts = [self.model, self.identity or "", at]
         parts += [f"{layer}:{len(m)}:{m.tobytes().hex()}" for layer, m in self.masks.items()]
         return hashlib.blake2b("\n".join(parts).encode(), digest_size=16).hexdigest()
 
@@ -128,14 +130,14 @@ class NeuronMask:
         if (identity != self.identity) if known else (name != self.model):
             raise MeasureError(
                 f"These neurons were chosen in {quoted(self.model)}, and the activations are of another model "
-                f"({quoted(name)}: other weights, or another way of loading them). Cluster that model's own neurons."
+                f"({quoted(name)}: other weights, or another way of loading them). Choose that model's own."
             )
 
     def save(self, path: str | Path) -> None:
         """Write the masks to a safetensors file, with their hash."""
         head = {
             "model": self.model,
-            "threshold": float(self.threshold),
+            "threshold": None if self.threshold is None else float(self.threshold),
             "identity": self.identity,
             "layers": list(self.masks),
             "hash": self.hash,
@@ -156,7 +158,8 @@ class NeuronMask:
         ):
             raise MeasureError(f"{path} is damaged: a mask of it is none. Make it again.")
         masks = {int(n): tensors[n].astype(bool) for n in names}
-        mask = NeuronMask(head["model"], float(head["threshold"]), masks, head["identity"])
+        at = None if head["threshold"] is None else float(head["threshold"])
+        mask = NeuronMask(head["model"], at, masks, head["identity"])
         if mask.hash != head["hash"]:
             raise MeasureError(
                 f"{path} was changed since it was written: its hash does not fit its neurons. Make it again."

@@ -184,8 +184,9 @@ class Redundancy(Result):
         clustering = self._clusters()
         slug = dict(zip(clustering.models, slugs(clustering.models), strict=True))
         return {
-            f"keep/{slug[m.model]}-{m.threshold:.12g}.safetensors": m
-            for m in self.masks(self.keep_at)
+            f"keep/{slug[name]}-{at:.12g}.safetensors": clustering.keep(at, name)
+            for name in clustering.models
+            for at in self.keep_at
         }
 
     def _clusters(self) -> Clustering:

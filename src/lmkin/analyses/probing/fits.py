@@ -54,6 +54,13 @@ class FittedProbe:
     """Largest violation of the KKT conditions, in units of λ₁ (or of a hundredth of the largest λ₁)."""
     iterations: int
     path: tuple[PathStep, ...] = ()
+    scale: Array | None = None
+    """What each neuron was divided by; None: nothing."""
+
+    @property
+    def standardized(self) -> Array:
+        """Weights for neurons divided by ``scale``."""
+        return self.weights if self.scale is None else self.weights * self.scale[:, None]
 
     @property
     def neurons(self) -> IntArray:
@@ -71,23 +78,30 @@ class FittedProbe:
 
     def save(self, path: Path) -> None:
         """Write weights and numbers to a safetensors file."""
-        tensors = {"weights": self.weights, "intercepts": self.intercepts}
-        save_tensors(path, tensors, head_of(self), kind=KIND, version=1, error=LmkinError)
+        save_tensors(path, self.tensors(), head_of(self), kind=KIND, version=1, error=LmkinError)
+
+    def tensors(self) -> dict[str, Array]:
+        """What it is made of, by name."""
+        scale = {} if self.scale is None else {"scale": self.scale}
+        return {"weights": self.weights, "intercepts": self.intercepts, **scale}
 
     @staticmethod
     def load(path: Path) -> FittedProbe:
         """Read what `save` wrote."""
         tensors, head = load_tensors(path, kind=KIND, schema=HEAD, version=1, error=LmkinError)
-        return FittedProbe.of(tensors.get("weights"), tensors.get("intercepts"), head, path)
+        return FittedProbe.of(tensors, head, path)
 
     @staticmethod
-    def of(W: Array | None, b: Array | None, head: dict[str, Any], path: Path) -> FittedProbe:
+    def of(tensors: Mapping[str, Array], head: dict[str, Any], path: Path) -> FittedProbe:
         """From what a file holds. Raise if it does not fit together."""
+        W, b, scale = (tensors.get(name) for name in ("weights", "intercepts", "scale"))
         whole = W is not None and b is not None and W.ndim == 2 and b.shape == W.shape[1:]
-        if not whole or not np.isfinite(W).all() or not np.isfinite(b).all():  # type: ignore[arg-type]
+        whole = whole and (scale is None or scale.shape == W.shape[:1])  # type: ignore[union-attr]
+        finite = all(np.isfinite(a).all() for a in (W, b, scale) if a is not None)
+        if not whole or not finite:
             raise LmkinError(f"{path} is damaged: its weights do not fit together. Fit again.")
         steps = tuple(PathStep(**step) for step in head.pop("path"))
-        return FittedProbe(W, b, path=steps, **head)  # type: ignore[arg-type]
+        return FittedProbe(W, b, path=steps, scale=scale, **head)  # type: ignore[arg-type]
 
 
 def head_of(fitted: FittedProbe) -> dict[str, Any]:
@@ -105,7 +119,10 @@ def probe_of(fitted: FittedProbe, classes: Sequence[str], options: Mapping[str, 
         l2=fitted.l2,
         standardize=bool(options.get("standardize", True)),
     )
-    return probe.with_weights(fitted.weights.T, fitted.intercepts, classes, fitted.path)
+    probe.with_weights(fitted.weights.T, fitted.intercepts, classes, fitted.path)
+    if fitted.scale is not None:
+        probe.scale_ = fitted.scale
+    return probe
 
 
 def penalized(options: ProbeOptions) -> Penalized:
@@ -145,7 +162,8 @@ def fit_probe(
         )
     V, b = design.unscaled(fit.W, fit.b)
     return FittedProbe(
-        V.astype(np.float32), b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path)
+        V.astype(np.float32), b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path),
+        design.scale if options.standardize else None,
     )  # fmt: skip
 
 
