@@ -147,12 +147,13 @@ def smallest_set(
             f"All neurons together score {oracle:.3g} on dev: there is nothing that fewer could keep."
         )
     nearest: dict[int, NeuronFit] = {}
+    how = fits.settings.loose()
     tried = {d: oracle}
 
     def score(count: int) -> float:
         if count not in tried:
             start = nearest[min(nearest, key=lambda n: abs(n - count))] if nearest else None
-            fit = fits.fit(ranking.order[:count], start)
+            fit = fits.fit(ranking.order[:count], start, how)
             nearest[count] = fit
             tried[count] = fits.score(fit)
         return tried[count]

@@ -23,8 +23,6 @@ IntArray = NDArray[np.int64]
 SHARES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 """Of the neurons, by default."""
 DRAWS = 3
-_LOOSE = 0.05
-"""Largest violation of the KKT conditions of the judge, in units of λ₁: its scores are compared, no weights."""
 CURVES = ("kept", "removed", "ablated", "random")
 
 
@@ -80,10 +78,12 @@ def neuron_curves(
     return curves_dataset(compute_curves(known, fits, numbers, split, draws))
 
 
-def curve_sizes(d: int, sizes: Any = None, more: Sequence[int] = ()) -> list[int]:
+def curve_sizes(
+    d: int, sizes: Any = None, more: Sequence[int] = (), shares: Sequence[float] = SHARES
+) -> list[int]:
     """Numbers of neurons, in rising order: those given, or shares of all. Raise if one cannot be meant."""
     if sizes is None:
-        return sorted({max(1, round(s * d)) for s in SHARES} | {n for n in more if n < d})
+        return sorted({max(1, round(s * d)) for s in shares} | {n for n in more if n < d})
     numbers = [sizes] if is_whole(sizes) else sizes
     if not isinstance(numbers, Sequence | np.ndarray) or not len(numbers) or not all(
         is_whole(n) and 1 <= n < d for n in numbers
@@ -97,7 +97,7 @@ def curve_sizes(d: int, sizes: Any = None, more: Sequence[int] = ()) -> list[int
 def judge_of(fits: NeuronFits, own: FitSettings) -> FitSettings:
     """The same fits with the other penalty, at the same share of the largest λ₁."""
     penalty: PenaltyName = "row" if own.penalty == "elementwise" else "elementwise"
-    other = replace(own, penalty=penalty, kkt=max(own.kkt, _LOOSE))
+    other = replace(own, penalty=penalty).loose()
     if own.l1 is None:
         return other
     every = np.arange(fits.d)

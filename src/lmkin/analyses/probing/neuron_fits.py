@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,10 @@ Array = NDArray[Any]
 IntArray = NDArray[np.int64]
 
 
+_LOOSE = 0.05
+"""Largest violation of the KKT conditions, in units of λ₁."""
+
+
 @dataclass(frozen=True)
 class FitSettings:
     """How probes of some neurons are fitted: as the probe of all of them."""
@@ -47,6 +51,10 @@ class FitSettings:
             options.get("penalty", "elementwise"), l1, options.get("l2"),
             bool(options.get("standardize", True)), float(options.get("kkt", 0.01)),
         )  # fmt: skip
+
+    def loose(self) -> FitSettings:
+        """The same for many fits whose scores are compared, not their weights."""
+        return replace(self, kkt=max(self.kkt, _LOOSE))
 
     def penalized(self) -> Penalized:
         """What is minimized beside the loss."""

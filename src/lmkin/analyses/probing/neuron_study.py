@@ -19,7 +19,7 @@ from .fits import FittedProbe
 from .minimal import smallest_set
 from .model_rows import ModelRows
 from .neuron_arrays import Arrays, kept_arrays, main_with_interval
-from .neuron_curves import CURVES, DRAWS, compute_curves, curve_sizes
+from .neuron_curves import CURVES, compute_curves, curve_sizes
 from .neuron_fits import FitSettings, NeuronFits, main_value
 from .neuron_order import NeuronRanking, Neurons
 from .options import ProbeOptions
@@ -33,7 +33,11 @@ if TYPE_CHECKING:
     from .run import SetScores
 
 IntArray = NDArray[np.int64]
-_STUDY, _HALVES, _CLUSTERED = 3.0, 0.3, 0.2
+_SHARES = (0.002, 0.01, 0.05, 0.2, 0.5)
+"""Of the neurons, at which a run scores a ranking; beside the smallest set."""
+_DRAWS = 2
+"""Random sets of each size."""
+_STUDY, _HALVES, _CLUSTERED = 6.0, 0.3, 0.2
 """Probes of all layers that a smallest set with its curves takes; two halves, ranked; and a clustering threshold."""
 _RANKED = (
     "order", "value", "informed", "stable_top", "stable", "stable_se", "stable_chance",
@@ -136,7 +140,7 @@ class NeuronStudies:
         study.smallest = kept_arrays(
             here, "smallest", _SMALLEST, lambda: _arrays_of_smallest(ranking, fits, options)
         )
-        sizes = curve_sizes(len(ranking), None, [int(study.smallest["size"][0])])
+        sizes = curve_sizes(len(ranking), None, [int(study.smallest["size"][0])], _SHARES)
         study.curves = kept_arrays(
             here.within(sizes=sizes), "curves", _CURVES,
             lambda: _arrays_of_curves(ranking, fits, sizes),
@@ -221,7 +225,7 @@ def _arrays_of_smallest(ranking: NeuronRanking, fits: NeuronFits, options: Probe
 
 
 def _arrays_of_curves(ranking: NeuronRanking, fits: NeuronFits, sizes: Sequence[int]) -> Arrays:
-    curves = compute_curves(ranking, fits, sizes, "test", DRAWS)
+    curves = compute_curves(ranking, fits, sizes, "test", _DRAWS)
     return {
         **{name: main_with_interval(scored) for name, scored in curves.scored.items()},
         "sizes": np.array(curves.sizes),
