@@ -21,6 +21,7 @@ from .chapters import (
 )
 from .grids import AMOUNTS, class_grid, task_grid
 from .layer_curves import layer_chart, models_chart
+from .neuron_chapters import neuron_chapters, neuron_charts
 from .view import SPLITS, ProbeView
 
 _KINDS = ("each", "upto")
@@ -55,7 +56,7 @@ class ProbeReport(ReportKind):
         return _facts(ProbeView(result.dataset))
 
     def chapters(self, result: Any) -> list[Chapter]:
-        """Layers, layers together, models, tasks, classes, code length, what needs no model."""
+        """Layers, layers together, models, tasks, classes, code length, neurons, what needs no model."""
         view = ProbeView(result.dataset, result.published)
         chapters = [layer_chapter(view, kind) for kind in _KINDS if view.has(kind)]
         if len(view.models) > 1 and view.has("each"):
@@ -66,7 +67,7 @@ class ProbeReport(ReportKind):
             chapters.append(class_chapter(view))
         if view.known("compression") and view.has("each"):
             chapters.append(code_chapter(view))
-        return [*chapters, baseline_chapter(view)]
+        return [*chapters, *neuron_chapters(result), baseline_chapter(view)]
 
     def charts(self, result: Any) -> Charts:
         """``probe-each-upos-MiniLM`` …: one for each model and task."""
@@ -97,7 +98,7 @@ class ProbeReport(ReportKind):
                     charts[f"probe-tasks-{amount}-{key}"] = partial(
                         task_grid, whole.single(m), amount, width=640
                     )
-        return charts
+        return charts | neuron_charts(result)
 
     def definitions(self, result: Any) -> ResultTable:
         """What scores are."""
