@@ -13,7 +13,7 @@ import xarray as xr
 import lmkin
 from cli.command_line import call
 from least_runs import write_conllu
-from lmkin.analyses.probing import fitting
+from lmkin.analyses.probing import fits as probe_fits
 from probing.tagged_activations import tagged_activations
 
 Stores = dict[str, lmkin.Activations]
@@ -121,7 +121,7 @@ def test_a_run_goes_on_from_its_workspace(
 ) -> None:
     options = {**QUICK, "fit": ("all", "each"), "code_length": True, "control": True}
     whole = lmkin.probe(planted, tag="upos", **options)
-    fits = fitting.fit_probe
+    fits = probe_fits.fit_probe
     made: list[int] = []
 
     def dies(*args: Any, **more: Any) -> Any:
@@ -137,7 +137,7 @@ def test_a_run_goes_on_from_its_workspace(
     begun = len(made)
     again = lmkin.probe(planted, tag="upos", workspace=tmp_path / "w", **options)
     xr.testing.assert_equal(again.dataset, whole.dataset)
-    total = 4 * (2 + len(fitting.PORTIONS) - 1)
+    total = 4 * (2 + len(probe_fits.PORTIONS) - 1)
     assert len(made) - begun <= total - 10  # what was finished was not done again
     # Another penalty is another run.
     other = lmkin.probe(planted, tag="upos", workspace=tmp_path / "w", **{**options, "l1": 0.02})
