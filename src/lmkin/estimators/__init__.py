@@ -1,26 +1,35 @@
 """Penalized linear models of rows: losses, penalties, one solver with a certificate, and paths over the penalty."""
 
+from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
+from .certificate import Fit
 from .choice import Penalized
 from .design import Design
 from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
 from .probe import Probe
-from .selection import PathStep, scores_of
-from .solver import Fit, empty_fit, solve
+from .selection import HeldOut, PathStep, scores_of
+from .solver import empty_fit, solve
 
 __all__ = [
+    "Convention",
     "CrossEntropy",
     "Design",
+    "Epochs",
     "Fit",
     "HalfSquaredError",
+    "HeldOut",
     "Loss",
     "PathStep",
     "Penalized",
     "Penalty",
     "PenaltyName",
     "Probe",
+    "Solver",
+    "adam_penalty",
+    "check_solver",
     "empty_fit",
+    "fit_by_adam",
     "fit_path",
     "make_penalty",
     "penalties_of_path",

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from .certificate import Fit
 from .design import Design
 from .losses import Loss
 from .path import LEAST, STEPS, fit_path, penalties_of_path
 from .penalties import PenaltyName, make_penalty
-from .selection import PathStep, best_of_path, step_of
-from .solver import Fit, empty_fit, solve
+from .selection import HeldOut, PathStep, best_of_folds, best_of_path
+from .solver import empty_fit, solve
 
 Array = NDArray[Any]
 _WARM = 6
@@ -36,7 +36,7 @@ class Penalized:
 
     def fit_at(self, design: Design, loss: Loss, l1: float) -> Fit:
         """The fit at one penalty, by way of larger ones."""
-        largest = empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0)).largest
+        largest = self._empty(design, loss).largest
         way = [l1]
         if 0 < l1 < largest / 4:
             way = penalties_of_path(largest, _WARM, l1 / largest)[1:].tolist()
@@ -46,32 +46,36 @@ class Penalized:
         *_, before = [None, *fit_path(design, loss, l1=way[:-1], **self._path(loose=True))]
         return self._finish(design, loss, l1, before)
 
-    def fit_on_dev(
+    def fit_on_dev(self, design: Design, loss: Loss, held: HeldOut) -> tuple[Fit, list[PathStep]]:
+        """The fit along a path that has the least loss on other rows, and all steps of the path."""
+        path = fit_path(design, loss, steps=self.steps, least=self.least, **self._path(loose=True))
+        best, steps = best_of_path(path, design, held)
+        fit = self._finish(design, loss, best.l1, best)
+        place = next(i for i, step in enumerate(steps) if step.l1 == best.l1)
+        steps[place] = held.step(fit, design)
+        return fit, steps
+
+    def choose_on_folds(
         self,
         design: Design,
         loss: Loss,
-        X: Any,
-        held: Loss,
-        known: NDArray[np.bool_],
-        rate: Callable[[Array], float],
-    ) -> tuple[Fit, list[PathStep]]:
-        """The fit along a path that has the least loss on other rows, and all steps of the path.
+        folds: Sequence[tuple[Design, Loss, HeldOut]],
+    ) -> tuple[float, list[PathStep]]:
+        """The λ₁ of a path of all rows with the least mean loss over folds, and all steps of the path.
 
-        ``X`` are those rows, ``known`` which of them have a label that was fitted, ``held`` the loss of these, ``rate``
-        scores all.
+        Of each fold the rows that are fitted, their loss, and the rows that choose.
         """
-        path = fit_path(design, loss, steps=self.steps, least=self.least, **self._path(loose=True))
-        best, steps = best_of_path(path, design, X, held, known, rate)
-        fit = self._finish(design, loss, best.l1, best)
-        place = next(i for i, step in enumerate(steps) if step.l1 == best.l1)
-        steps[place] = step_of(fit, design, X, held, known, rate)
-        return fit, steps
+        values = penalties_of_path(self._empty(design, loss).largest, self.steps, self.least)
+        paths = [fit_path(d, f, l1=values, **self._path(loose=True)) for d, f, _ in folds]
+        return best_of_folds(paths, [d for d, _, _ in folds], [h for _, _, h in folds])
+
+    def _empty(self, design: Design, loss: Loss) -> Fit:
+        return empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0))
 
     def _finish(self, design: Design, loss: Loss, l1: float, start: Fit | None) -> Fit:
         """The fit at a penalty as exact as was asked for, from one near to it on."""
         penalty = make_penalty(self.penalty, l1, l1 if self.l2 is None else self.l2)
-        if start is None:
-            start = empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0))
+        start = self._empty(design, loss) if start is None else start
         return solve(
             design, loss, penalty, start, tolerance=self.tolerance, iterations=self.iterations
         )

@@ -39,6 +39,14 @@ class Loss(ABC):
         """
 
     @abstractmethod
+    def curvatures(self, expected: Array) -> Array:
+        """Of every output, the mean over rows of the second derivative by its score."""
+
+    @abstractmethod
+    def some(self, rows: NDArray[np.int64]) -> Loss:
+        """The loss of some of the rows."""
+
+    @abstractmethod
     def start(self) -> Array:
         """The best intercepts while all weights are 0."""
 
@@ -60,7 +68,9 @@ class CrossEntropy(Loss):
     def expected(self, scores: Array) -> Array:
         """Probabilities."""
         P = scores - scores.max(1, keepdims=True)
-        np.exp(P, out=P)
+        np.exp(
+            P, out=P
+        )  # scores whose outputs lie together keep that order: sums over outputs are fast
         P /= P.sum(1, keepdims=True)
         return np.asarray(P)
 
@@ -71,11 +81,19 @@ class CrossEntropy(Loss):
 
     def bregman(self, expected: Array, step: Array) -> float:
         r""":math:`\log \sum_c p_c e^{s_c}` with s the step less its mean under p."""
-        S = step - np.einsum("ij,ij->i", expected, step)[:, None]
+        S = step - (expected * step).sum(1)[:, None]
         beyond = np.expm1(S)
         beyond -= S
-        growth = np.einsum("ij,ij->i", expected, beyond)
-        return float(np.log1p(np.maximum(growth, 0)).mean(dtype=np.float64))
+        beyond *= expected
+        return float(np.log1p(np.maximum(beyond.sum(1), 0)).mean(dtype=np.float64))
+
+    def curvatures(self, expected: Array) -> Array:
+        """Means of p (1 − p)."""
+        return np.asarray((expected * (1 - expected)).mean(0, dtype=np.float64))
+
+    def some(self, rows: NDArray[np.int64]) -> CrossEntropy:
+        """Of these labels."""
+        return CrossEntropy(self.y[rows], self.outputs)
 
     def start(self) -> Array:
         """Logarithms of the classes' shares; a class without a row (of a subset) as if it had half of one."""
@@ -98,7 +116,7 @@ class HalfSquaredError(Loss):
 
     def expected(self, scores: Array) -> Array:
         """The scores."""
-        return scores.copy()
+        return scores.copy(order="K")
 
     def subtract_target(self, expected: Array) -> Array:
         """Errors."""
@@ -108,6 +126,14 @@ class HalfSquaredError(Loss):
     def bregman(self, expected: Array, step: Array) -> float:
         """Half the mean square of the step."""
         return float(np.einsum("ij,ij->", step, step, dtype=np.float64)) / (2 * len(step))
+
+    def curvatures(self, expected: Array) -> Array:
+        """All 1."""
+        return np.ones(self.outputs)
+
+    def some(self, rows: NDArray[np.int64]) -> HalfSquaredError:
+        """Of these scores."""
+        return HalfSquaredError(self.y[rows])
 
     def start(self) -> Array:
         """Means."""

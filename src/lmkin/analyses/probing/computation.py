@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from ...analysis import Running, Source, find_analysis
 from ...core import PARTS, as_data, key_of
 from ...corpus import Corpus
-from ...estimators import PenaltyName
+from ...estimators import Convention, PenaltyName, Solver
 from ...models import Reading, ReadingOptions, check_reading
 from ...results import make_provenance
 from ...rows import Workspace
@@ -36,6 +36,8 @@ def probe(
     l2: float | None = None,
     standardize: bool = True,
     kkt: float = 0.01,
+    solver: Solver = "exact",
+    convention: Convention = "paper",
     control: bool = True,
     code_length: bool = True,
     tolerance: float = 0.01,
@@ -76,6 +78,9 @@ def probe(
         As for :class:`lmkin.Probe`. ``l1=None``: chosen on dev along a path, for each probe.
     kkt
         Largest violation of the KKT conditions of a fit, in units of λ₁.
+    solver, convention
+        As for :class:`lmkin.Probe`: ``exact`` goes to the minimum, ``adam`` fits as the papers did, by their text
+        (``paper``) or by their code (``released``).
     control
         Also a probe with the same penalty for the control task (Hewitt & Liang 2019: one random tag for each word
         type); selectivity is the difference.
@@ -102,6 +107,7 @@ def probe(
     options = ProbeOptions(
         tag=(tag,) if isinstance(tag, str) else tag, label=label, subtypes=subtypes, train_limit=train_limit,
         fit=(fit,) if isinstance(fit, str) else fit, penalty=penalty, l1=l1, l2=l2, standardize=standardize, kkt=kkt,
+        solver=solver, convention=convention,
         control=control, code_length=code_length, tolerance=tolerance, ranking=ranking,
         intervals=intervals, level=level, parts=parts,
     )  # fmt: skip

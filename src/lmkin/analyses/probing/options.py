@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ...analysis import MEASURES, Intervals
 from ...core import LmkinError, did_you_mean, option, quoted
-from ...estimators import PenaltyName, make_penalty
+from ...estimators import Convention, PenaltyName, Solver, check_solver, make_penalty
 
 TASK = "Task"
 PROBE = "Probe"
@@ -68,6 +68,17 @@ class ProbeOptions(Intervals):
     kkt: float = option(
         0.01, "Largest violation of the KKT conditions of a fit, in units of λ₁.", PROBE
     )
+    solver: Solver = option(
+        "exact",
+        "exact: to the minimum; adam: as the papers fitted (10 epochs of batches of 128, rate 1e-3, λ₁ and λ₂ 1e-5 "
+        "where none are given).",
+        PROBE,
+    )
+    convention: Convention = option(
+        "paper",
+        "Of adam: released is what the papers' code does (λ₂ ‖W‖ in place of its square, no shuffling).",
+        PROBE,
+    )
     control: bool = option(
         True, "Control task (one random tag for each word type) and selectivity.", MEASURES
     )
@@ -98,6 +109,7 @@ class ProbeOptions(Intervals):
                 raise LmkinError(f"Unknown fit {quoted(name)}. {did_you_mean(name, SETS)}")
         if not self.sets():
             raise LmkinError(f"fit names at least one of {', '.join(SETS)}.")
+        check_solver(self.solver, self.convention)
         make_penalty(self.penalty, _number(self.l1, "l1"), _number(self.l2, "l2"))
         for name, value in (("tolerance", self.tolerance), ("kkt", self.kkt)):
             if not 0 < _number(value, name) < 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from ...analysis import Running, Source
 from ...core import budget, fingerprint, key_of, progress_bar
+from ...estimators import Design
 from ...rows import Workspace, parts_of_units
 from .baselines import control_task, unseen_words, words_of
-from .fitting import FittedProbe, code_length, fit_probe, load_bits, save_bits
+from .fitting import FittedProbe, code_length, design_of, fit_probe, load_bits, save_bits
 from .layer_sets import LayerSet, layer_sets
 from .model_rows import SPLITS, AllRows, ModelRows, open_rows, some_layers
 from .options import ProbeOptions
@@ -23,7 +25,7 @@ from .tasks import Task, read_tasks
 
 IntArray = NDArray[np.int64]
 _OF_FITS = (
-    "penalty", "l1", "l2", "standardize", "kkt", "subtypes", "train_limit", "label",
+    "penalty", "l1", "l2", "standardize", "kkt", "solver", "convention", "subtypes", "train_limit", "label",
 )  # fmt: skip
 """Options that a fit depends on."""
 
@@ -121,6 +123,15 @@ class _TaskOfModel:
             seed=running.seed,
         )
 
+    @cached_property
+    def design(self) -> Design:
+        """The rows of train: read once for means and deviations, which all sets of layers and both tasks share."""
+        return design_of(self.X["train"], self.options, self.room)
+
+    def _design(self, layers: LayerSet, X: Any) -> Design:
+        """The same of some layers, with what is known of them."""
+        return self.design.part(self.model.columns(layers.first, layers.end), X)
+
     def run(self, advance: Callable[[int], None]) -> list[SetScores]:
         """Fit and score every set of layers; sets of the same layers share a probe."""
         task, options = self.task, self.options
@@ -171,16 +182,12 @@ class _TaskOfModel:
         return self.work.within(span=layers.span, l1=l1).step(
             f"{what}-{layers.first}-{layers.end}",
             lambda: fit_probe(
-                (X["train"], y["train"]),
-                (X["dev"], y["dev"]),
-                len(task.classes),
-                self.options,
-                l1,
-                self.room,
+                self._design(layers, X["train"]), y["train"], (X["dev"], y["dev"]), len(task.classes),
+                self.options, l1=l1, seed=self.seed,
             ),
             FittedProbe.save,
             FittedProbe.load,
-        )
+        )  # fmt: skip
 
     def _score(
         self,
