@@ -168,3 +168,246 @@ def oracle(rows: Rows, order: dict[str, Any]) -> dict[str, Any]:
         "residual": probe.residual_, "iterations": probe.n_iter_,
         "passes": probe.passes_, "zeros": float((V == 0).mean()), "neurons": len(probe.neurons_),
     }  # fmt: skip
+
+
+def layers(rows: Rows, order: dict[str, Any]) -> dict[str, Any]:
+    """One probe a layer; together they read the rows once for what they share."""
+    best, given = in_turn(
+        order["repeats"],
+        ours=lambda: our_fits(rows, order, rows.layers, [rows.y]),
+        loop=lambda: [torch_loop(np.ascontiguousarray(rows.X[:, s]), rows.y, order) for s in rows.layers],
+    )  # fmt: skip
+    held = [rows.held[:, s] for s in rows.layers]
+    return {
+        **best,
+        "accuracy": [
+            [accuracy(W, b, X, rows.true) for (W, b, _), X in zip(given["ours"], held, strict=True)],
+            [accuracy(W, b, X, rows.true) for (W, b), X in zip(given["loop"], held, strict=True)],
+        ],
+        "residual": max(r for _, _, r in given["ours"]),
+    }
+
+
+def everything(rows: Rows, order: dict[str, Any]) -> dict[str, Any]:
+    """Oracle and each layer, for the labels and for those of the control task; the loop is of the oracle alone."""
+    spans = [slice(0, rows.X.shape[1]), *rows.layers]
+    best, given = in_turn(
+        order["repeats"],
+        ours=lambda: our_fits(rows, order, spans, [rows.y, rows.control]),
+        loop=lambda: torch_loop(rows.X, rows.y, order),
+    )
+    W, b, _ = given["ours"][1]
+    return {
+        **best,
+        "fits": len(given["ours"]),
+        "residual": max(r for _, _, r in given["ours"]),
+        "control": accuracy(W, b, rows.held, rows.control_true),
+    }
+
+
+def our_fits(rows: Rows, order: dict[str, Any], spans: Any, labels: Any) -> list[Any]:
+    """Weights, intercepts and residual of a fit for each span of columns and each set of labels."""
+    from lmkin.estimators import CrossEntropy, Design, Penalized, fit_many
+
+    design = Design(rows.X)
+    what = Penalized(l2=order["l2"], tolerance=order["tolerance"])
+    parts = [design.part(span) for span in spans]
+    fits = fit_many(parts, [CrossEntropy(y, CLASSES) for y in labels], what, order["l1"])
+    return [
+        (*part.unscaled(fit.W, fit.b), fit.relative)
+        for part, mine in zip(parts, fits, strict=True)
+        for fit in mine
+    ]
+
+
+def path(rows: Rows, order: dict[str, Any]) -> dict[str, Any]:
+    """A row path, and single fits at some of its penalties."""
+    from lmkin.estimators import CrossEntropy, Design, Penalized
+
+    design, loss = Design(rows.X), CrossEntropy(rows.y, CLASSES)
+    fits = list(_row_path(design, loss, order))
+    some = [fits[k].l1 for k in (PATH_STEPS // 2, PATH_STEPS - 1)]
+    what = Penalized("row", order["l2"], tolerance=order["tolerance"])
+    best, _ = in_turn(
+        order["repeats"],
+        path=lambda: list(_row_path(design, loss, order)),
+        **{f"single{k}": lambda l1=l1: what.fit_at(design, loss, l1) for k, l1 in enumerate(some)},
+    )
+    return {**best, "neurons": [len(f.neurons) for f in fits], "l1": [f.l1 for f in fits]}
+
+
+def _row_path(design: Any, loss: Any, order: dict[str, Any]) -> Any:
+    from lmkin.estimators import fit_path
+
+    return fit_path(
+        design, loss, penalty="row", l2=order["l2"], steps=PATH_STEPS, least=order["least"],
+        tolerance=order["tolerance"],
+    )  # fmt: skip
+
+
+def memory(rows: Rows, order: dict[str, Any]) -> dict[str, Any]:
+    """One fit: what it takes beyond the rows, and the same in a stream from where they are stored."""
+    import lmkin
+
+    lmkin.Probe(l1=0.1).fit(rows.X[:400, :20], rows.y[:400])  # libraries, compiled loops
+    before = _peak()
+    probe = ours(rows.X, rows.y, order)
+    return {"rows": rows.X.nbytes, "beyond": _peak() - before, "residual": probe.residual_}
+
+
+def stream(order: dict[str, Any]) -> dict[str, Any]:
+    """A fit of rows that stay in their file, read block by block with room for few of their columns."""
+    from lmkin.estimators import CrossEntropy, Design, Penalized
+
+    folder, n = Path(order["cache"]), order["rows"]
+    y = np.load(folder / "labels.npy")[:n]
+    what = Penalized(l2=order["l2"], tolerance=order["tolerance"])
+    small = np.random.default_rng(0).normal(size=(400, 20)).astype(np.float32)
+    what.fit_at(Design(small), CrossEntropy(y[:400], CLASSES), 0.1)
+    before = _peak()
+    begun = time.perf_counter()
+    design = Design(Stored(folder / "rows.npy", n), room=order["room"])
+    fit = what.fit_at(design, CrossEntropy(y, CLASSES), order["l1"])
+    return {
+        "rows": 4 * n * design.d,
+        "beyond": _peak() - before,
+        "seconds": time.perf_counter() - begun,
+        "passes": design.passes,
+        "residual": fit.relative,
+    }
+
+
+class Stored:
+    """Rows of a file, read when they are asked for: nothing of them stays in memory."""
+
+    def __init__(self, path: Path, n: int):
+        self.path = path
+        whole = np.load(path, mmap_mode="r")
+        self.shape, self.dtype, self.start = (n, whole.shape[1]), whole.dtype, whole.offset
+
+    def __getitem__(self, key: Any) -> Any:
+        rows, columns = key if isinstance(key, tuple) else (key, slice(None))
+        mapped = np.load(self.path, mmap_mode="r")
+        return np.array(mapped[rows][:, columns])
+
+
+def _peak() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+JOBS = {"oracle": oracle, "layers": layers, "all": everything, "path": path, "memory": memory}
+
+
+def run(order: dict[str, Any], threads: int) -> dict[str, Any]:
+    """In a process of its own."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--child", json.dumps(order)],
+        env={**os.environ, "OMP_NUM_THREADS": str(threads)}, stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model", nargs="?", help="a folder or name that lmkin reads")
+    parser.add_argument("corpus", nargs="?", help="a CoNLL-U file with dependency labels")
+    parser.add_argument("--cache", required=True, help="folder for the rows; made where it is not there")
+    parser.add_argument("--synthetic", action="store_true", help="random rows, where there is no model")
+    for name in (*list(JOBS)[1:], "stream"):
+        parser.add_argument(f"--{name}", action="append_const", dest="jobs", const=name)
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--l1", type=float, default=1e-3)
+    parser.add_argument("--l2", type=float, help="default: as λ₁")
+    parser.add_argument("--tolerance", type=float, default=0.01, help="of the KKT conditions")
+    parser.add_argument("--least", type=float, default=0.01, help="end of the row path")
+    parser.add_argument("--room", type=int, default=200_000_000, help="bytes of --stream")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.child:
+        order = json.loads(arguments.child)
+        if order["job"] == "make":
+            make_rows(order)
+            print("{}")
+            return
+        if order["job"] == "stream":
+            print(json.dumps(stream(order)))
+            return
+        print(json.dumps(JOBS[order["job"]](Rows(order), order)))
+        return
+    if not arguments.synthetic and not (arguments.model and arguments.corpus):
+        parser.error("give MODEL and a CoNLL-U file, or --synthetic")
+    order = {k: v for k, v in vars(arguments).items() if k not in ("jobs", "child", "threads")}
+    order["l2"] = order["l1"] if order["l2"] is None else order["l2"]
+    run({**order, "job": "make"}, arguments.threads)
+    print(
+        f"{order['rows']:,} words × 13 layers × 384, {CLASSES} labels; λ₁ {order['l1']:g}, λ₂ {order['l2']:g} for both; "
+        f"ours until no KKT condition is violated by more than {order['tolerance']:g} λ₁; {arguments.threads} threads"
+    )
+    for job in arguments.jobs or ["oracle"]:
+        print("\n".join(SAID[job](run({**order, "job": job}, arguments.threads))), flush=True)
+
+
+def said_of_oracle(found: dict[str, Any]) -> list[str]:
+    (mine, theirs), (low, high) = found["accuracy"], found["objective"]
+    return [
+        f"all layers: lmkin {found['ours']:.2f} s, the loop {found['loop']:.2f} s: {found['loop'] / found['ours']:.2f} times",
+        f"  held-out accuracy {100 * mine:.2f} and {100 * theirs:.2f} %; objective {low:.5f} and {high:.5f}",
+        f"  {found['iterations']} iterations, {found['passes']:.1f} passes, KKT residual {found['residual']:.4f} λ₁; "
+        f"{100 * found['zeros']:.1f} % of weights are 0, {found['neurons']:,} neurons have some",
+    ]
+
+
+def said_of_layers(found: dict[str, Any]) -> list[str]:
+    mine, theirs = found["accuracy"]
+    behind = max(b - a for a, b in zip(mine, theirs, strict=True))
+    return [
+        f"13 layers: lmkin {found['ours']:.2f} s, the loops {found['loop']:.2f} s: {found['loop'] / found['ours']:.2f} times",
+        f"  held-out accuracy {100 * np.mean(mine):.2f} and {100 * np.mean(theirs):.2f} % (means), behind by "
+        f"{100 * behind:.2f} points at most; KKT residual {found['residual']:.4f} λ₁ at most",
+    ]
+
+
+def said_of_everything(found: dict[str, Any]) -> list[str]:
+    return [
+        f"{found['fits']} fits (oracle, each layer, control labels for both): {found['ours']:.2f} s; three loops "
+        f"{3 * found['loop']:.2f} s: {found['ours'] / found['loop']:.2f} loops",
+        f"  control accuracy {100 * found['control']:.1f} %; KKT residual {found['residual']:.4f} λ₁ at most",
+    ]
+
+
+def said_of_path(found: dict[str, Any]) -> list[str]:
+    single = max(found["single0"], found["single1"])
+    return [
+        f"row path of {PATH_STEPS} steps: {found['path']:.2f} s; single fits {found['single0']:.2f} s (step "
+        f"{PATH_STEPS // 2 + 1}) and {found['single1']:.2f} s (the last): {found['path'] / single:.2f} of the longer one",
+        f"  neurons {found['neurons']}",
+    ]
+
+
+def said_of_memory(found: dict[str, Any]) -> list[str]:
+    rows = found["rows"]
+    return [
+        f"memory: rows {rows / 1e9:.2f} GB, beyond them {found['beyond'] / 1e9:.2f} GB: "
+        f"{1 + found['beyond'] / rows:.2f} times the rows"
+    ]
+
+
+def said_of_stream(found: dict[str, Any]) -> list[str]:
+    rows = found["rows"]
+    return [
+        f"in a stream: {found['seconds']:.1f} s and {found['passes']:.1f} passes over {rows / 1e9:.2f} GB on disk, "
+        f"{found['beyond'] / 1e9:.2f} GB of memory; KKT residual {found['residual']:.4f} λ₁"
+    ]
+
+
+SAID: dict[str, Callable[[dict[str, Any]], list[str]]] = {
+    "oracle": said_of_oracle, "layers": said_of_layers, "all": said_of_everything, "path": said_of_path,
+    "memory": said_of_memory, "stream": said_of_stream,
+}  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

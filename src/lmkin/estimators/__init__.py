@@ -5,6 +5,7 @@ from .certificate import Fit
 from .choice import Penalized
 from .design import Design
 from .losses import CrossEntropy, HalfSquaredError, Loss
+from .many import fit_many, for_each_design
 from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
 from .probe import Probe
@@ -30,7 +31,9 @@ __all__ = [
     "check_solver",
     "empty_fit",
     "fit_by_adam",
+    "fit_many",
     "fit_path",
+    "for_each_design",
     "make_penalty",
     "penalties_of_path",
     "scores_of",

@@ -78,7 +78,7 @@ class Design:
 
     def _standard(self, standardize: bool, centre: bool) -> Standard:
         mean, std = self._means(self.dtype)
-        usual = (std == 0) | ((std > _SAFE[0]) & (std < _SAFE[1]))
+        usual = (std > _SAFE[0]) & (std < _SAFE[1])
         if not usual.all() and self.dtype != np.float64:
             mean, std = self._means(np.dtype(np.float64))
         if not np.isfinite(std).all():
@@ -172,17 +172,15 @@ class Design:
         place = self._offset + low, self._offset + high
         if place not in self._known:
             G = np.zeros((high - low, high - low))
-            mean, inverse = self.mean[columns].astype(self.dtype), self._inverse[columns]
+            mean, inverse = (v[columns].astype(self.dtype) for v in (self.mean, self._inverse))
             for here in range(0, self.n, CHUNK):
                 stop_if_interrupted()
-                Z = (
-                    to_numpy(self.rows[here : here + CHUNK, columns]).astype(self.dtype, copy=False)
-                    - mean
-                )
+                block = to_numpy(self.rows[here : here + CHUNK, columns])
+                Z = block.astype(self.dtype, copy=False) - mean
+                Z *= inverse
                 G += Z.T @ Z
             self.passes += 0.5 * (high - low) / self.d
-            G *= np.outer(inverse, inverse) / self.n
-            self._known[place] = G.astype(self.dtype)
+            self._known[place] = (G / self.n).astype(self.dtype)
         return self._known[place]
 
     def unscaled(self, W: Array, b: Array) -> tuple[Array, Array]:
