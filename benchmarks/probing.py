@@ -16,6 +16,12 @@ and nothing says how near it came to the minimum: objectives stand beside each o
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -56,8 +62,8 @@ def read_rows(order: dict[str, Any]) -> tuple[Any, Any, Any]:
     while few < len(corpus) and found < wanted:
         found += sum(tag in frequent for tag in corpus[few : few + 1].tags("deprel"))
         few += 1
-    acts = lmkin.extract(order["model"], corpus[:few])
-    labels = acts.units.tags("deprel")
+    acts = lmkin.extract(order["model"], corpus[:few], Path(order["cache"]) / "layers.acts")
+    labels = np.asarray(acts.units.tags("deprel"))
     rows = np.flatnonzero(np.isin(labels, frequent))[:wanted]
     if len(rows) < wanted:
         raise SystemExit(f"{wanted:,} labelled words are needed, {len(rows):,} are there.")
@@ -88,6 +94,13 @@ class Rows:
         # The rows that are fitted lie together: the loop's batches are views of them.
         whole = np.load(folder / "rows.npy", mmap_mode="r")
         self.X, self.held = np.array(whole[:n]), np.array(whole[n:])
+        # Both get standardized neurons, so that λ means the same; ours standardizes them once more.
+        for low in range(0, self.X.shape[1], 384):
+            here = slice(low, low + 384)
+            mean, std = self.X[:, here].mean(0), self.X[:, here].std(0)
+            for block in (self.X[:, here], self.held[:, here]):
+                block -= mean
+                block /= std
         y, types = np.load(folder / "labels.npy"), np.load(folder / "types.npy")
         self.y, self.true = y[:n], y[n:]
         drawn = np.random.default_rng(0).choice(self.y, size=types.max() + 1)
@@ -121,7 +134,10 @@ def ours(X: Any, y: Any, order: dict[str, Any], **options: Any) -> Any:
     """One probe of ours."""
     import lmkin
 
-    given = {"l1": order["l1"], "l2": order["l2"], "tolerance": order["tolerance"], **options}
+    given = {
+        "l1": order["l1"], "l2": order["l2"], "tolerance": order["tolerance"],
+        "iterations": order["iterations"], **options,
+    }  # fmt: skip
     return lmkin.Probe(**given).fit(X, y)
 
 
@@ -181,7 +197,10 @@ def layers(rows: Rows, order: dict[str, Any]) -> dict[str, Any]:
     return {
         **best,
         "accuracy": [
-            [accuracy(W, b, X, rows.true) for (W, b, _), X in zip(given["ours"], held, strict=True)],
+            [
+                accuracy(W, b, X, rows.true)
+                for (W, b, _), X in zip(given["ours"], held, strict=True)
+            ],
             [accuracy(W, b, X, rows.true) for (W, b), X in zip(given["loop"], held, strict=True)],
         ],
         "residual": max(r for _, _, r in given["ours"]),
@@ -210,7 +229,7 @@ def our_fits(rows: Rows, order: dict[str, Any], spans: Any, labels: Any) -> list
     from lmkin.estimators import CrossEntropy, Design, Penalized, fit_many
 
     design = Design(rows.X)
-    what = Penalized(l2=order["l2"], tolerance=order["tolerance"])
+    what = Penalized(l2=order["l2"], tolerance=order["tolerance"], iterations=order["iterations"])
     parts = [design.part(span) for span in spans]
     fits = fit_many(parts, [CrossEntropy(y, CLASSES) for y in labels], what, order["l1"])
     return [
@@ -227,7 +246,9 @@ def path(rows: Rows, order: dict[str, Any]) -> dict[str, Any]:
     design, loss = Design(rows.X), CrossEntropy(rows.y, CLASSES)
     fits = list(_row_path(design, loss, order))
     some = [fits[k].l1 for k in (PATH_STEPS // 2, PATH_STEPS - 1)]
-    what = Penalized("row", order["l2"], tolerance=order["tolerance"])
+    what = Penalized(
+        "row", order["l2"], tolerance=order["tolerance"], iterations=order["iterations"]
+    )
     best, _ = in_turn(
         order["repeats"],
         path=lambda: list(_row_path(design, loss, order)),
@@ -241,7 +262,7 @@ def _row_path(design: Any, loss: Any, order: dict[str, Any]) -> Any:
 
     return fit_path(
         design, loss, penalty="row", l2=order["l2"], steps=PATH_STEPS, least=order["least"],
-        tolerance=order["tolerance"],
+        tolerance=order["tolerance"], iterations=order["iterations"],
     )  # fmt: skip
 
 
@@ -261,7 +282,7 @@ def stream(order: dict[str, Any]) -> dict[str, Any]:
 
     folder, n = Path(order["cache"]), order["rows"]
     y = np.load(folder / "labels.npy")[:n]
-    what = Penalized(l2=order["l2"], tolerance=order["tolerance"])
+    what = Penalized(l2=order["l2"], tolerance=order["tolerance"], iterations=order["iterations"])
     small = np.random.default_rng(0).normal(size=(400, 20)).astype(np.float32)
     what.fit_at(Design(small), CrossEntropy(y[:400], CLASSES), 0.1)
     before = _peak()
@@ -312,14 +333,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model", nargs="?", help="a folder or name that lmkin reads")
     parser.add_argument("corpus", nargs="?", help="a CoNLL-U file with dependency labels")
-    parser.add_argument("--cache", required=True, help="folder for the rows; made where it is not there")
-    parser.add_argument("--synthetic", action="store_true", help="random rows, where there is no model")
+    parser.add_argument(
+        "--cache", required=True, help="folder for the rows; made where it is not there"
+    )
+    parser.add_argument(
+        "--synthetic", action="store_true", help="random rows, where there is no model"
+    )
     for name in (*list(JOBS)[1:], "stream"):
         parser.add_argument(f"--{name}", action="append_const", dest="jobs", const=name)
     parser.add_argument("--rows", type=int, default=50_000)
     parser.add_argument("--l1", type=float, default=1e-3)
     parser.add_argument("--l2", type=float, help="default: as λ₁")
     parser.add_argument("--tolerance", type=float, default=0.01, help="of the KKT conditions")
+    parser.add_argument(
+        "--iterations", type=int, default=2000, help="after which ours stops all the same"
+    )
     parser.add_argument("--least", type=float, default=0.01, help="end of the row path")
     parser.add_argument("--room", type=int, default=200_000_000, help="bytes of --stream")
     parser.add_argument("--threads", type=int, default=2)
@@ -343,8 +371,9 @@ def main() -> None:
     order["l2"] = order["l1"] if order["l2"] is None else order["l2"]
     run({**order, "job": "make"}, arguments.threads)
     print(
-        f"{order['rows']:,} words × 13 layers × 384, {CLASSES} labels; λ₁ {order['l1']:g}, λ₂ {order['l2']:g} for both; "
-        f"ours until no KKT condition is violated by more than {order['tolerance']:g} λ₁; {arguments.threads} threads"
+        f"{order['rows']:,} words × 13 layers × 384, {CLASSES} labels; λ₁ {order['l1']:g}, λ₂ {order['l2']:g} for both "
+        f"sides; ours until no KKT condition is violated by more than {order['tolerance']:g} λ₁, or for "
+        f"{order['iterations']} iterations; {arguments.threads} threads"
     )
     for job in arguments.jobs or ["oracle"]:
         print("\n".join(SAID[job](run({**order, "job": job}, arguments.threads))), flush=True)
@@ -353,8 +382,10 @@ def main() -> None:
 def said_of_oracle(found: dict[str, Any]) -> list[str]:
     (mine, theirs), (low, high) = found["accuracy"], found["objective"]
     return [
-        f"all layers: lmkin {found['ours']:.2f} s, the loop {found['loop']:.2f} s: {found['loop'] / found['ours']:.2f} times",
-        f"  held-out accuracy {100 * mine:.2f} and {100 * theirs:.2f} %; objective {low:.5f} and {high:.5f}",
+        f"all layers: lmkin {found['ours']:.2f} s, the loop {found['loop']:.2f} s: "
+        f"{found['loop'] / found['ours']:.2f} times",
+        f"  held-out accuracy {100 * mine:.2f} and {100 * theirs:.2f} %; objective {low:.5f} and "
+        f"{high:.5f}",
         f"  {found['iterations']} iterations, {found['passes']:.1f} passes, KKT residual {found['residual']:.4f} λ₁; "
         f"{100 * found['zeros']:.1f} % of weights are 0, {found['neurons']:,} neurons have some",
     ]
@@ -364,7 +395,8 @@ def said_of_layers(found: dict[str, Any]) -> list[str]:
     mine, theirs = found["accuracy"]
     behind = max(b - a for a, b in zip(mine, theirs, strict=True))
     return [
-        f"13 layers: lmkin {found['ours']:.2f} s, the loops {found['loop']:.2f} s: {found['loop'] / found['ours']:.2f} times",
+        f"13 layers: lmkin {found['ours']:.2f} s, the loops {found['loop']:.2f} s: "
+        f"{found['loop'] / found['ours']:.2f} times",
         f"  held-out accuracy {100 * np.mean(mine):.2f} and {100 * np.mean(theirs):.2f} % (means), behind by "
         f"{100 * behind:.2f} points at most; KKT residual {found['residual']:.4f} λ₁ at most",
     ]

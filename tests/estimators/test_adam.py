@@ -23,8 +23,10 @@ def rows(n: int = 50, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return X, (X @ random.normal(size=(D, OUTPUTS)) + random.gumbel(size=(n, OUTPUTS))).argmax(1)
 
 
-def by_torch(X: Any, y: Any, *, l1: float, l2: float, epochs: int, batch: int, released: bool, seed: int = 3):
-    """The loop as it is written with autograd; the same draws from the same generator, in the order that is documented."""
+def by_torch(
+    X: Any, y: Any, *, l1: float, l2: float, epochs: int, batch: int, released: bool, seed: int = 3
+):
+    """The loop as it is written with autograd; the same draws from the same generator, in the documented order."""
     random = np.random.default_rng(seed)
     bound = 1 / np.sqrt(X.shape[1])
     regression = y.ndim == 2

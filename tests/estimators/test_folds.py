@@ -40,7 +40,9 @@ def test_the_choice_is_that_of_a_naive_loop(task: str) -> None:
                 total += ((one.predict(X[held]) - y[held]) ** 2).sum() / 2
             else:
                 P = one.predict_proba(X[held])
-                total -= np.log(P[np.arange(len(held)), np.searchsorted(one.classes_, y[held])]).sum()
+                total -= np.log(
+                    P[np.arange(len(held)), np.searchsorted(one.classes_, y[held])]
+                ).sum()
         losses.append(total / len(y))
     assert [s.dev_loss for s in probe.path_] == pytest.approx(losses, rel=5e-3)
     assert probe.l1_ == probe.path_[int(np.argmin(losses))].l1

@@ -60,7 +60,7 @@ def test_many_at_once_are_what_they_are_one_by_one(penalty: Any) -> None:
 
 
 def test_second_moments_are_taken_once_for_all_who_need_them() -> None:
-    X, y, control = layers()
+    X, _, _ = layers()
     read: list[Any] = []
 
     class Counted:
@@ -86,7 +86,9 @@ def test_second_moments_are_taken_once_for_all_who_need_them() -> None:
 @pytest.mark.parametrize("penalty", PENALTIES)
 @settings(max_examples=15)
 @given(seed=st.integers(0, 999), l1=st.floats(0.0, 0.5), l2=st.floats(0.0, 0.5))
-def test_a_step_minimizes_the_quadratic_model(penalty: str, seed: int, l1: float, l2: float) -> None:
+def test_a_step_minimizes_the_quadratic_model(
+    penalty: str, seed: int, l1: float, l2: float
+) -> None:
     """By the model's own optimality conditions, at curvatures that differ by output."""
     random = np.random.default_rng(seed)
     Z = random.normal(size=(30, 6))

@@ -10,7 +10,7 @@ from .losses import Loss
 from .metrics import Metric
 from .penalties import Penalty
 
-_GROW = 0.8
+_GROW = 0.95
 """What the curvature is multiplied by after each step, so that steps may become longer again."""
 _INNER = 0.1
 """How exactly the model is minimized, in units of the violation that is there."""
@@ -36,20 +36,19 @@ def descend(
     for count in range(iterations):
         stop_if_interrupted()
         G, gb, expected = smooth_gradient(columns, loss, penalty, ahead)
-        violation = worst(penalty, ahead.W, G, gb)
-        if violation <= tolerance and ahead is here:
+        if ahead is here and worst(penalty, here.W, G, gb) <= tolerance:
             return here, L, count
+        violation = metric.distance(penalty, ahead.W, G, gb, L)
         G -= penalty.pull(ahead.W)  # the model has λ₂ itself
         while True:
-            W = metric.step(penalty, ahead.W, G, L, _INNER * violation)
-            b = ahead.b - gb / (L * metric.curvatures)
+            W, b = metric.step(penalty, ahead, G, gb, L, _INNER * violation)
             moved, shifted = W - ahead.W, b - ahead.b
             change = columns.scores(moved, shifted)
             growth, length = loss.bregman(expected, change), metric.square(moved, shifted)
             if growth <= L / 2 * length * (1 + 1e-4) or L > 1e12:
                 break
             # The curvature that this very step would have needed is the best guess for the next.
-            L = max(1.1 * L, min(2 * growth / length, 4 * L))
+            L = max(1.1 * L, min(2.1 * growth / length, 4 * L))
         there = Point(W, b, ahead.scores + change)
         turn = metric.turn(ahead, there, here)
         if turn > 0 or violation <= tolerance:

@@ -1,4 +1,4 @@
-"""Adam on mini-batches (Kingma & Ba 2015): how the papers fit probes. A variant: it ends near the minimum, not at it."""
+"""Adam on mini-batches (Kingma & Ba 2015): how the papers fit probes. It ends near the minimum, not at it."""
 
 from __future__ import annotations
 

@@ -12,14 +12,16 @@ from .certificate import Fit
 from .design import Design
 from .losses import Loss
 from .path import LEAST, STEPS, fit_path, penalties_of_path
-from .penalties import PenaltyName, make_penalty
+from .penalties import Penalty, PenaltyName, make_penalty
 from .selection import HeldOut, PathStep, best_of_folds, best_of_path
-from .solver import empty_fit, solve
+from .solver import empty_fit, moved_fit, solve
 
 Array = NDArray[Any]
 _WARM = 6
 """Steps from the largest penalty to one that was given."""
-_LOOSE = 0.1
+_SAMPLE = 4096
+"""Rows of the sample that a fit begins on, at least."""
+_LOOSE = 0.3
 """Largest violation of the KKT conditions along a path that only chooses a penalty, in the unit of `Fit.relative`."""
 
 
@@ -35,16 +37,31 @@ class Penalized:
     iterations: int = 2000
 
     def fit_at(self, design: Design, loss: Loss, l1: float) -> Fit:
-        """The fit at one penalty, by way of larger ones."""
-        largest = self._empty(design, loss).largest
+        """The fit at one penalty: by way of larger ones, where there are many rows on a sample of them."""
+        start = self._empty(design, loss)
+        sampled = max(_SAMPLE, design.n // 8)
+        if 4 * sampled <= design.n and design.has_room(sampled * design.d):
+            rows, few = design.sample(sampled)
+            near = self._near(few, loss.some(rows), l1)
+            if near is not None:
+                start = moved_fit(design, loss, self._penalty(l1), near, start.largest)
+        else:
+            start = self._near(design, loss, l1, start) or start
+        return self._finish(design, loss, l1, start)
+
+    def _near(self, design: Design, loss: Loss, l1: float, start: Fit | None = None) -> Fit | None:
+        """A fit near to the one at a penalty, by a path of larger ones; None if nothing is worth it."""
+        largest = (start or self._empty(design, loss)).largest
+        sampled = start is None
         way = [l1]
         if 0 < l1 < largest / 4:
             way = penalties_of_path(largest, _WARM, l1 / largest)[1:].tolist()
         elif l1 == 0 and largest > 0:
             way = [*penalties_of_path(largest, _WARM, 1e-4)[1:].tolist(), 0.0]
         way[-1] = l1
-        *_, before = [None, *fit_path(design, loss, l1=way[:-1], **self._path(loose=True))]
-        return self._finish(design, loss, l1, before)
+        way = way if sampled else way[:-1]
+        *_, before = [None, *fit_path(design, loss, l1=way, **self._path(loose=True))]
+        return before
 
     def fit_on_dev(self, design: Design, loss: Loss, held: HeldOut) -> tuple[Fit, list[PathStep]]:
         """The fit along a path that has the least loss on other rows, and all steps of the path."""
@@ -74,11 +91,14 @@ class Penalized:
 
     def _finish(self, design: Design, loss: Loss, l1: float, start: Fit | None) -> Fit:
         """The fit at a penalty as exact as was asked for, from one near to it on."""
-        penalty = make_penalty(self.penalty, l1, l1 if self.l2 is None else self.l2)
         start = self._empty(design, loss) if start is None else start
         return solve(
-            design, loss, penalty, start, tolerance=self.tolerance, iterations=self.iterations
-        )
+            design, loss, self._penalty(l1), start,
+            tolerance=self.tolerance, iterations=self.iterations,
+        )  # fmt: skip
+
+    def _penalty(self, l1: float) -> Penalty:
+        return make_penalty(self.penalty, l1, l1 if self.l2 is None else self.l2)
 
     def _path(self, *, loose: bool) -> dict[str, Any]:
         return {

@@ -164,7 +164,7 @@ class Design:
         rows = np.sort(np.random.default_rng(0).choice(self.n, min(count, self.n), replace=False))
         few = to_numpy(self.rows[rows]).astype(self.dtype, copy=False)
         self.passes += len(rows) / self.n / 2
-        return rows, Design(few, standard=self.standard, dtype=self.dtype)
+        return rows, Design(few, standard=self.standard, dtype=self.dtype, room=few.nbytes)
 
     def second_moments(self, columns: slice) -> Array:
         """ZᵀZ / n of neighbouring columns; it is kept, for other fits too."""

@@ -40,7 +40,7 @@ class Loss(ABC):
 
     @abstractmethod
     def curvatures(self, expected: Array) -> Array:
-        """Of every output, the mean over rows of the second derivative by its score."""
+        """Second derivatives by the scores, rows × outputs."""
 
     @abstractmethod
     def some(self, rows: NDArray[np.int64]) -> Loss:
@@ -88,8 +88,8 @@ class CrossEntropy(Loss):
         return float(np.log1p(np.maximum(beyond.sum(1), 0)).mean(dtype=np.float64))
 
     def curvatures(self, expected: Array) -> Array:
-        """Means of p (1 − p)."""
-        return np.asarray((expected * (1 - expected)).mean(0, dtype=np.float64))
+        """P (1 − p)."""
+        return np.asarray(expected * (1 - expected))
 
     def some(self, rows: NDArray[np.int64]) -> CrossEntropy:
         """Of these labels."""
@@ -129,7 +129,7 @@ class HalfSquaredError(Loss):
 
     def curvatures(self, expected: Array) -> Array:
         """All 1."""
-        return np.ones(self.outputs)
+        return np.ones_like(expected)
 
     def some(self, rows: NDArray[np.int64]) -> HalfSquaredError:
         """Of these scores."""

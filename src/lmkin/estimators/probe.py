@@ -66,9 +66,9 @@ class Probe(BaseEstimator):  # type: ignore[misc]
     cv
         Choose λ₁ by so many folds of X instead of one share: the least mean loss over them.
     solver
-        ``exact`` goes to the minimum. ``adam`` does what the papers did (Dalvi et al. 2020): 10 epochs of shuffled batches
-        of 128, a rate of 1e-3, λ₁ and λ₂ 1e-5 where none are given; it ends somewhere near, hardly any weight is exactly
-        0, and `residual_` says how far it is.
+        ``exact`` goes to the minimum. ``adam`` does what the papers did (Dalvi et al. 2020): 10 epochs of shuffled
+        batches of 128, a rate of 1e-3, λ₁ and λ₂ 1e-5 where none are given; it ends somewhere near, hardly any weight
+        is exactly 0, and `residual_` says how far it is.
     convention
         Of ``adam``: ``released`` as their code has it, with λ₂ ‖W‖ in place of its square, and no shuffling.
 

@@ -121,7 +121,7 @@ def held_out_rows(n: int, share: float, groups: Any, seed: int) -> tuple[IntArra
 
 
 def fold_rows(n: int, folds: int, groups: Any, seed: int) -> list[tuple[IntArray, IntArray]]:
-    """For each of some folds, numbers of the rows that are fitted, and of those that choose: whole groups, nearly equal.
+    """For each fold, numbers of the rows that are fitted, and of those that choose: whole groups, nearly equal.
 
     Every row chooses once.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,13 @@ def empty_fit(design: Design, loss: Loss, penalty: Penalty) -> Fit:
     return Fit(W, b, largest, penalty.l2, loss.mean(scores), 0.0, largest, 0, 0.5, G)
 
 
+def moved_fit(design: Design, loss: Loss, penalty: Penalty, fit: Fit, largest: float) -> Fit:
+    """A fit of other rows, such as a sample, as a start on these: its weights, with their gradient here."""
+    scores = design.scores(fit.W, fit.b)
+    G, _, _ = smooth_gradient(design, loss, penalty, Point(fit.W, fit.b, scores))
+    return replace(fit, gradient=G, largest=largest)
+
+
 def solve(
     design: Design,
     loss: Loss,
@@ -62,7 +70,7 @@ def solve(
             columns = np.arange(design.d)
         part, blocks = _working_set(design, columns, everything)
         scores = part.scores(W[columns], b)
-        metric = Metric(blocks, loss.curvatures(loss.expected(scores)))
+        metric = Metric(part, loss, scores, blocks)
         point, curvature, count = descend(
             part, loss, penalty, metric, Point(W[columns], b, scores),
             curvature=curvature, tolerance=aim / 2, iterations=iterations - spent,

@@ -143,7 +143,7 @@ class _TaskOfModel:
         return None if self.words is None else unseen_words(self.words)
 
     def run(self, advance: Callable[[int], None]) -> list[SetScores]:
-        """Fit and score every set of layers; sets of the same layers share a probe, and narrow ones run side by side."""
+        """Fit and score every set of layers; sets of the same layers share a probe, narrow ones run side by side."""
         sets = layer_sets(self.options.sets(), len(self.model.layers))
         first = list({layers.span: layers for layers in reversed(sets)}.values())
         known: dict[tuple[int, int], SetScores] = {}
@@ -163,9 +163,7 @@ class _TaskOfModel:
 
     def _rows(self, layers: LayerSet) -> dict[str, Any]:
         """Of every split, the columns of some layers."""
-        return {
-            n: some_layers(x, self.model, layers.first, layers.end) for n, x in self.X.items()
-        }
+        return {n: some_layers(x, self.model, layers.first, layers.end) for n, x in self.X.items()}
 
     def _design(self, layers: LayerSet, X: Any) -> Design:
         """The rows of train of some layers, with what is known of them."""
