@@ -334,7 +334,7 @@ def main() -> None:
     parser.add_argument("model", nargs="?", help="a folder or name that lmkin reads")
     parser.add_argument("corpus", nargs="?", help="a CoNLL-U file with dependency labels")
     parser.add_argument(
-        "--cache", required=True, help="folder for the rows; made where it is not there"
+        "--cache", default="probing-rows", help="folder for the rows; made where it is not there"
     )
     parser.add_argument(
         "--synthetic", action="store_true", help="random rows, where there is no model"
@@ -413,8 +413,9 @@ def said_of_everything(found: dict[str, Any]) -> list[str]:
 def said_of_path(found: dict[str, Any]) -> list[str]:
     single = max(found["single0"], found["single1"])
     return [
-        f"row path of {PATH_STEPS} steps: {found['path']:.2f} s; single fits {found['single0']:.2f} s (step "
-        f"{PATH_STEPS // 2 + 1}) and {found['single1']:.2f} s (the last): {found['path'] / single:.2f} of the longer one",
+        f"row path of {PATH_STEPS} steps: {found['path']:.2f} s; single fits {found['single0']:.2f} s "
+        f"(step {PATH_STEPS // 2 + 1}) and {found['single1']:.2f} s (the last): {found['path'] / single:.2f} of the "
+        "longer one",
         f"  neurons {found['neurons']}",
     ]
 

@@ -73,7 +73,10 @@ def test_it_is_the_loop_in_torch(released: bool, regression: bool) -> None:
 
 def test_released_and_printed_differ_in_the_norm_and_in_the_order_of_rows() -> None:
     X, y = rows(300)
-    fits = {c: Probe(solver="adam", convention=c, l1=0.01, l2=0.1).fit(X, y) for c in ("paper", "released")}  # fmt: skip
+    fits = {
+        c: Probe(solver="adam", convention=c, l1=0.01, l2=0.1).fit(X, y)
+        for c in ("paper", "released")
+    }
     assert not np.allclose(fits["paper"].coef_, fits["released"].coef_, atol=1e-3)
     for convention, probe in fits.items():
         Z = (X - X.mean(0)) / X.std(0)

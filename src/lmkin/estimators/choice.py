@@ -21,8 +21,19 @@ _WARM = 6
 """Steps from the largest penalty to one that was given."""
 _SAMPLE = 4096
 """Rows of the sample that a fit begins on, at least."""
+_STEPS = 12
+"""Iterations on it."""
 _LOOSE = 0.3
 """Largest violation of the KKT conditions along a path that only chooses a penalty, in the unit of `Fit.relative`."""
+
+
+def _way(l1: float, largest: float) -> list[float]:
+    """Larger penalties than the one that was given, on the way to it."""
+    if 0 < l1 < largest / 4:
+        return [float(v) for v in penalties_of_path(largest, _WARM, l1 / largest)[1:-1]]
+    if l1 == 0 and largest > 0:
+        return [float(v) for v in penalties_of_path(largest, _WARM, 1e-4)[1:]]
+    return []
 
 
 @dataclass(frozen=True)
@@ -37,31 +48,23 @@ class Penalized:
     iterations: int = 2000
 
     def fit_at(self, design: Design, loss: Loss, l1: float) -> Fit:
-        """The fit at one penalty: by way of larger ones, where there are many rows on a sample of them."""
-        start = self._empty(design, loss)
+        """The fit at one penalty: where there are many rows, by way of a few steps on a sample of them."""
         sampled = max(_SAMPLE, design.n // 8)
+        start = self._empty(design, loss)
         if 4 * sampled <= design.n and design.has_room(sampled * design.d):
             rows, few = design.sample(sampled)
-            near = self._near(few, loss.some(rows), l1)
-            if near is not None:
-                start = moved_fit(design, loss, self._penalty(l1), near, start.largest)
+            some, penalty = loss.some(rows), self._penalty(l1)
+            near = solve(
+                few, some, penalty, self._empty(few, some), tolerance=_LOOSE, iterations=_STEPS
+            )
+            start = moved_fit(design, loss, penalty, near, start.largest)
         else:
-            start = self._near(design, loss, l1, start) or start
+            for value in _way(l1, start.largest):
+                start = solve(
+                    design, loss, self._penalty(value), start, tolerance=max(self.tolerance, _LOOSE),
+                    iterations=self.iterations,
+                )  # fmt: skip
         return self._finish(design, loss, l1, start)
-
-    def _near(self, design: Design, loss: Loss, l1: float, start: Fit | None = None) -> Fit | None:
-        """A fit near to the one at a penalty, by a path of larger ones; None if nothing is worth it."""
-        largest = (start or self._empty(design, loss)).largest
-        sampled = start is None
-        way = [l1]
-        if 0 < l1 < largest / 4:
-            way = penalties_of_path(largest, _WARM, l1 / largest)[1:].tolist()
-        elif l1 == 0 and largest > 0:
-            way = [*penalties_of_path(largest, _WARM, 1e-4)[1:].tolist(), 0.0]
-        way[-1] = l1
-        way = way if sampled else way[:-1]
-        *_, before = [None, *fit_path(design, loss, l1=way, **self._path(loose=True))]
-        return before
 
     def fit_on_dev(self, design: Design, loss: Loss, held: HeldOut) -> tuple[Fit, list[PathStep]]:
         """The fit along a path that has the least loss on other rows, and all steps of the path."""
@@ -89,9 +92,8 @@ class Penalized:
     def _empty(self, design: Design, loss: Loss) -> Fit:
         return empty_fit(design, loss, make_penalty(self.penalty, 0.0, 0.0))
 
-    def _finish(self, design: Design, loss: Loss, l1: float, start: Fit | None) -> Fit:
+    def _finish(self, design: Design, loss: Loss, l1: float, start: Fit) -> Fit:
         """The fit at a penalty as exact as was asked for, from one near to it on."""
-        start = self._empty(design, loss) if start is None else start
         return solve(
             design, loss, self._penalty(l1), start,
             tolerance=self.tolerance, iterations=self.iterations,

@@ -16,8 +16,15 @@ CHUNK = 8192
 """Rows that are read at a time."""
 _FINE = 256
 """Rows whose sum is taken in one go: they stay in the cache."""
+_PER_NEURON = 16
+"""Rows for each column that second moments are taken of."""
 _SAFE = 1e-12, 1e12
 """Deviations whose squares are as exact in single precision as others."""
+
+
+def row_step(n: int, columns: int) -> int:
+    """Which rows second moments are taken of: every so many. A metric need not be exact, and costs columns² a row."""
+    return max(1, n // (_PER_NEURON * columns))
 
 
 def matrix_of(rows: Any) -> Any:
@@ -167,20 +174,22 @@ class Design:
         return rows, Design(few, standard=self.standard, dtype=self.dtype, room=few.nbytes)
 
     def second_moments(self, columns: slice) -> Array:
-        """ZᵀZ / n of neighbouring columns; it is kept, for other fits too."""
+        """ZᵀZ / n of neighbouring columns, of some rows for each of them; it is kept, for other fits too."""
         low, high, _ = columns.indices(self.d)
         place = self._offset + low, self._offset + high
         if place not in self._known:
-            G = np.zeros((high - low, high - low))
+            every = row_step(self.n, high - low)
             mean, inverse = (v[columns].astype(self.dtype) for v in (self.mean, self._inverse))
-            for here in range(0, self.n, CHUNK):
+            G, count = np.zeros((high - low, high - low)), 0
+            for here in range(0, self.n, CHUNK * every):
                 stop_if_interrupted()
-                block = to_numpy(self.rows[here : here + CHUNK, columns])
+                block = to_numpy(self.rows[here : here + CHUNK * every : every, columns])
                 Z = block.astype(self.dtype, copy=False) - mean
                 Z *= inverse
                 G += Z.T @ Z
-            self.passes += 0.5 * (high - low) / self.d
-            self._known[place] = (G / self.n).astype(self.dtype)
+                count += len(Z)
+            self.passes += 0.5 * (high - low) / self.d * count / self.n
+            self._known[place] = (G / count).astype(self.dtype)
         return self._known[place]
 
     def unscaled(self, W: Array, b: Array) -> tuple[Array, Array]:
@@ -209,5 +218,6 @@ class Block:
         return np.asarray((residuals.T @ self.Z).T.astype(np.float64) / self.n)
 
     def second_moments(self) -> Array:
-        """ZᵀZ / n."""
-        return np.asarray(self.Z.T @ self.Z / self.dtype.type(self.n))
+        """ZᵀZ / n, of some rows for each column."""
+        Z = self.Z[:: row_step(self.n, self.d)]
+        return np.asarray(Z.T @ Z / self.dtype.type(len(Z)))

@@ -67,10 +67,9 @@ class CrossEntropy(Loss):
 
     def expected(self, scores: Array) -> Array:
         """Probabilities."""
+        # Scores whose outputs lie together keep that order: sums over outputs are fast.
         P = scores - scores.max(1, keepdims=True)
-        np.exp(
-            P, out=P
-        )  # scores whose outputs lie together keep that order: sums over outputs are fast
+        np.exp(P, out=P)
         P /= P.sum(1, keepdims=True)
         return np.asarray(P)
 
@@ -82,13 +81,15 @@ class CrossEntropy(Loss):
     def bregman(self, expected: Array, step: Array) -> float:
         r""":math:`\log \sum_c p_c e^{s_c}` with s the step less its mean under p."""
         S = step - (expected * step).sum(1)[:, None]
-        beyond = np.expm1(S)
-        beyond -= S
-        beyond *= expected
-        return float(np.log1p(np.maximum(beyond.sum(1), 0)).mean(dtype=np.float64))
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = np.expm1(S)
+            beyond -= S
+            beyond *= expected
+            growth = float(np.log1p(np.maximum(beyond.sum(1), 0)).mean(dtype=np.float64))
+        return growth if np.isfinite(growth) else np.inf  # a step that is far too long
 
     def curvatures(self, expected: Array) -> Array:
-        """P (1 − p)."""
+        """Of p, p (1 − p)."""
         return np.asarray(expected * (1 - expected))
 
     def some(self, rows: NDArray[np.int64]) -> CrossEntropy:
