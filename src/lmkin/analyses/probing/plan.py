@@ -16,8 +16,12 @@ from .layer_sets import layer_sets
 from .options import ProbeOptions
 from .tasks import MISSING
 
-_PASSES = 250
-"""Passes over the rows that choosing a penalty takes; measured on encoders and UPOS, within a factor of 3."""
+_CHOOSING = 400
+"""Passes over the rows that choosing a penalty takes; measured on layers of an encoder, within a factor of 3."""
+_GIVEN = 150
+"""The same at a penalty that is given."""
+_ADAM = 40
+"""What ten epochs of small batches are worth in passes."""
 _SCORES = 8
 """Copies of the scores, rows × classes, that a fit holds."""
 
@@ -116,8 +120,12 @@ def _seconds(n: int, widths: Sequence[int], classes: int, options: ProbeOptions)
     edges = np.cumsum([0, *widths])
     sets = layer_sets(options.sets(), len(widths))
     columns = sum(int(edges[s.end] - edges[s.first]) for s in sets)
-    fits = 1 + 0.3 * options.control + options.code_length
-    return fits * _PASSES * columns * n * classes * _product_time()
+    if options.solver == "adam":
+        passes = _ADAM * (1 + options.control + options.code_length)
+    else:
+        one = _GIVEN if options.l1 is not None else _CHOOSING
+        passes = one * (1 + options.code_length) + _GIVEN * options.control
+    return passes * columns * n * classes * _product_time()
 
 
 def _product_time() -> float:
