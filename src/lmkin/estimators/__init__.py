@@ -1,28 +1,40 @@
 """Penalized linear models of rows: losses, penalties, one solver with a certificate, and paths over the penalty."""
 
+from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
+from .certificate import Fit
 from .choice import Penalized
 from .design import Design, blocks_of_rows
 from .losses import CrossEntropy, HalfSquaredError, Loss
+from .many import fit_many, for_each_design
 from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
 from .probe import Probe
-from .selection import PathStep, scores_of
-from .solver import Fit, empty_fit, solve
+from .selection import HeldOut, PathStep, scores_of
+from .solver import empty_fit, solve
 
 __all__ = [
+    "Convention",
     "CrossEntropy",
     "Design",
+    "Epochs",
     "Fit",
     "HalfSquaredError",
+    "HeldOut",
     "Loss",
     "PathStep",
     "Penalized",
     "Penalty",
     "PenaltyName",
     "Probe",
+    "Solver",
+    "adam_penalty",
     "blocks_of_rows",
+    "check_solver",
     "empty_fit",
+    "fit_by_adam",
+    "fit_many",
     "fit_path",
+    "for_each_design",
     "make_penalty",
     "penalties_of_path",
     "scores_of",

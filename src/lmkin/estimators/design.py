@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,17 @@ from ..core import MeasureError, stop_if_interrupted, to_numpy, varies
 Array = NDArray[Any]
 CHUNK = 8192
 """Rows that are read at a time."""
+_FINE = 256
+"""Rows whose sum is taken in one go: they stay in the cache."""
+_PER_NEURON = 16
+"""Rows for each column that second moments are taken of."""
+_SAFE = 1e-12, 1e12
+"""Deviations whose squares are as exact in single precision as others."""
+
+
+def row_step(n: int, columns: int) -> int:
+    """Which rows second moments are taken of: every so many. A metric need not be exact, and costs columns² a row."""
+    return max(1, n // (_PER_NEURON * columns))
 
 
 def matrix_of(rows: Any) -> Any:
@@ -28,61 +40,91 @@ def blocks_of_rows(rows: Any, dtype: Any) -> Iterator[tuple[slice, Array]]:
         yield here, to_numpy(rows[here, :]).astype(dtype, copy=False)
 
 
+@dataclass(frozen=True)
+class Standard:
+    """Mean and scale of every column; ``alive``: it varies."""
+
+    mean: Array
+    scale: Array
+    alive: Array
+
+    @property
+    def inverse(self) -> Array:
+        """1 / scale; of a constant neuron 0."""
+        return np.where(self.alive, 1 / self.scale, 0.0)
+
+    def part(self, columns: Any) -> Standard:
+        """The same of some columns."""
+        return Standard(self.mean[columns], self.scale[columns], self.alive[columns])
+
+
 class Design:
     """Rows × neurons with mean 0, and with ``standardize`` variance 1: z = (x − mean) / scale.
 
     ``rows`` may be any matrix that gives blocks of rows when it is sliced, such as an array or a layer on disk. A
-    constant neuron is 0.
+    constant neuron is 0. One design serves many fits: of other labels, of some of its columns (`part`), of some of its
+    rows (`sample`).
 
-    ``room`` bounds the bytes of columns that are copied into memory at once (`block`); None: no bound.
+    ``room`` bounds the bytes of columns and rows that are copied into memory at once; None: a quarter of the rows.
     ``passes`` counts how often the rows were read, in shares of all columns.
     """
 
     def __init__(
-        self, rows: Any, *, standardize: bool = True, dtype: Any = None, room: int | None = None
-    ):
+        self, rows: Any, *, standardize: bool = True, dtype: Any = None, room: int | None = None,
+        centre: bool = True, standard: Standard | None = None,
+    ):  # fmt: skip
         self.rows = rows
-        self.room = room
         self.n, self.d = int(rows.shape[0]), int(rows.shape[1])
-        double = str(rows.dtype).endswith("float64")
-        self.dtype = np.dtype(dtype or (np.float64 if double else np.float32))
+        self.double = str(rows.dtype).endswith("float64")
+        self.dtype = np.dtype(dtype or (np.float64 if self.double else np.float32))
         self.passes = 0.0
-        self.mean, std = self._moments()
-        eps = float(np.finfo(np.float64 if double else np.float32).eps)
-        self.alive = np.asarray(varies(np, self.mean, std, eps))
-        self.scale = np.where(self.alive, std if standardize else 1.0, 1.0)
-        self._inverse = np.where(self.alive, 1 / self.scale, 0.0)
+        self.room = room
+        self._offset, self._known = 0, dict[tuple[int, int], Array]()
+        self.standard = standard or self._standard(standardize, centre)
+        self.mean, self._inverse = self.standard.mean, self.standard.inverse
 
-    def _moments(self) -> tuple[Array, Array]:
-        """Mean and standard deviation of every column; float64, around the mean of the first rows."""
-        total, squares = np.zeros(self.d), np.zeros(self.d)
-        origin: Array | None = None
-        for _, block in self.chunks():
-            if origin is None:
-                origin = block.mean(0, dtype=np.float64)
-            shifted = block - origin
-            total += shifted.sum(0)
-            squares += np.einsum("ij,ij->j", shifted, shifted)
-        assert origin is not None
-        if not np.isfinite(squares).all():
-            bad = int(np.flatnonzero(~np.isfinite(squares))[0])
+    def _standard(self, standardize: bool, centre: bool) -> Standard:
+        mean, std = self._means(self.dtype)
+        usual = (std > _SAFE[0]) & (std < _SAFE[1])
+        if not usual.all() and self.dtype != np.float64:
+            mean, std = self._means(np.dtype(np.float64))
+        if not np.isfinite(std).all():
+            bad = int(np.flatnonzero(~np.isfinite(std))[0])
             raise MeasureError(
                 f"Column {bad} holds NaN, infinite values, or values too large to square. Leave out the rows that have "
                 f"some."
             )
-        offset = total / self.n
-        return origin + offset, np.sqrt(np.maximum(squares / self.n - offset**2, 0))
+        eps = float(np.finfo(np.float64 if self.double else np.float32).eps)
+        alive = np.asarray(varies(np, mean, std, eps))
+        scale = np.where(alive, std if standardize else 1.0, 1.0)
+        return Standard(mean if centre else np.zeros(self.d), scale, alive)
+
+    def _means(self, dtype: Any) -> tuple[Array, Array]:
+        """Mean and standard deviation of every column: sums of a few rows as they are, of these float64."""
+        total, squares = np.zeros(self.d), np.zeros(self.d)
+        origin: Array | None = None
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _, block in self.chunks():
+                if origin is None:
+                    origin = block.mean(0, dtype=np.float64).astype(dtype)
+                for low in range(0, len(block), _FINE):
+                    shifted = block[low : low + _FINE] - origin
+                    total += shifted.sum(0)
+                    squares += np.multiply(shifted, shifted, out=shifted).sum(0)
+            assert origin is not None
+            offset = total / self.n
+            return origin + offset, np.sqrt(np.maximum(squares / self.n - offset**2, 0))
 
     def chunks(self) -> Iterator[tuple[slice, Array]]:
         """Blocks of rows as they are, and which they are."""
         yield from blocks_of_rows(self.rows, self.dtype)
-        self.passes += 1
+        self.passes += 0.5
 
     def scores(self, W: Array, b: Array) -> Array:
-        """Z W + b, rows × outputs."""
+        """Z W + b, rows × outputs; what belongs to one output lies together."""
         V = (W * self._inverse[:, None]).astype(self.dtype)
         shift = (b - self.mean @ V).astype(self.dtype)
-        out = np.empty((self.n, W.shape[1]), self.dtype)
+        out = np.empty((self.n, W.shape[1]), self.dtype, order="F")
         for here, block in self.chunks():
             np.matmul(block, V, out=out[here])
         out += shift
@@ -97,17 +139,58 @@ class Design:
         G *= self._inverse[:, None] / self.n
         return G
 
-    def has_room(self, columns: int) -> bool:
-        """Whether so many columns may be copied into memory."""
-        return self.room is None or columns * self.n * self.dtype.itemsize <= self.room
+    def some_rows(self, rows: NDArray[np.int64]) -> Array:
+        """Some rows, standardized."""
+        X = to_numpy(self.rows[rows]).astype(self.dtype, copy=False)
+        return np.asarray((X - self.mean.astype(self.dtype)) * self._inverse.astype(self.dtype))
+
+    def has_room(self, numbers: int) -> bool:
+        """Whether so many numbers may be copied into memory."""
+        room = self.n * self.d * self.dtype.itemsize // 4 if self.room is None else self.room
+        return numbers * self.dtype.itemsize <= room
 
     def block(self, columns: NDArray[np.int64]) -> Block:
         """Some columns, standardized, in memory."""
         Z = np.empty((self.n, len(columns)), self.dtype)
         mean, inverse = self.mean[columns], self._inverse[columns].astype(self.dtype)
         for here, rows in self.chunks():
-            Z[here] = (rows[:, columns] - mean) * inverse
+            np.subtract(rows[:, columns], mean.astype(self.dtype), out=Z[here])
+            Z[here] *= inverse
         return Block(Z)
+
+    def part(self, columns: slice, rows: Any = None) -> Design:
+        """The design of neighbouring columns, which knows what this one knows of them; ``rows``: only these columns."""
+        rows = self.rows[:, columns] if rows is None else rows
+        part = Design(rows, dtype=self.dtype, room=self.room, standard=self.standard.part(columns))
+        part._offset = self._offset + columns.indices(self.d)[0]
+        part._known = self._known
+        return part
+
+    def sample(self, count: int) -> tuple[NDArray[np.int64], Design]:
+        """About so many rows in memory, the same at each call, as if they were all; and which they are."""
+        rows = np.sort(np.random.default_rng(0).choice(self.n, min(count, self.n), replace=False))
+        few = to_numpy(self.rows[rows]).astype(self.dtype, copy=False)
+        self.passes += len(rows) / self.n / 2
+        return rows, Design(few, standard=self.standard, dtype=self.dtype, room=few.nbytes)
+
+    def second_moments(self, columns: slice) -> Array:
+        """ZᵀZ / n of neighbouring columns, of some rows for each of them; it is kept, for other fits too."""
+        low, high, _ = columns.indices(self.d)
+        place = self._offset + low, self._offset + high
+        if place not in self._known:
+            every = row_step(self.n, high - low)
+            mean, inverse = (v[columns].astype(self.dtype) for v in (self.mean, self._inverse))
+            G, count = np.zeros((high - low, high - low)), 0
+            for here in range(0, self.n, CHUNK * every):
+                stop_if_interrupted()
+                block = to_numpy(self.rows[here : here + CHUNK * every : every, columns])
+                Z = block.astype(self.dtype, copy=False) - mean
+                Z *= inverse
+                G += Z.T @ Z
+                count += len(Z)
+            self.passes += 0.5 * (high - low) / self.d * count / self.n
+            self._known[place] = (G / count).astype(self.dtype)
+        return self._known[place]
 
     def unscaled(self, W: Array, b: Array) -> tuple[Array, Array]:
         """Weights and intercepts for the rows as they are."""
@@ -125,10 +208,16 @@ class Block:
 
     def scores(self, W: Array, b: Array) -> Array:
         """Z W + b."""
-        out = self.Z @ W.astype(self.dtype, copy=False)
+        out = np.empty((self.n, W.shape[1]), self.dtype, order="F")
+        np.matmul(self.Z, W.astype(self.dtype, copy=False), out=out)
         out += b.astype(self.dtype)
-        return np.asarray(out)
+        return out
 
     def gradient(self, residuals: Array) -> Array:
         """Zᵀ R / n."""
         return np.asarray((residuals.T @ self.Z).T.astype(np.float64) / self.n)
+
+    def second_moments(self) -> Array:
+        """ZᵀZ / n, of some rows for each column."""
+        Z = self.Z[:: row_step(self.n, self.d)]
+        return np.asarray(Z.T @ Z / self.dtype.type(len(Z)))

@@ -39,6 +39,14 @@ class Loss(ABC):
         """
 
     @abstractmethod
+    def curvatures(self, expected: Array) -> Array:
+        """Second derivatives by the scores, rows × outputs."""
+
+    @abstractmethod
+    def some(self, rows: NDArray[np.int64]) -> Loss:
+        """The loss of some of the rows."""
+
+    @abstractmethod
     def start(self) -> Array:
         """The best intercepts while all weights are 0."""
 
@@ -59,6 +67,7 @@ class CrossEntropy(Loss):
 
     def expected(self, scores: Array) -> Array:
         """Probabilities."""
+        # Scores whose outputs lie together keep that order: sums over outputs are fast.
         P = scores - scores.max(1, keepdims=True)
         np.exp(P, out=P)
         P /= P.sum(1, keepdims=True)
@@ -71,11 +80,21 @@ class CrossEntropy(Loss):
 
     def bregman(self, expected: Array, step: Array) -> float:
         r""":math:`\log \sum_c p_c e^{s_c}` with s the step less its mean under p."""
-        S = step - np.einsum("ij,ij->i", expected, step)[:, None]
-        beyond = np.expm1(S)
-        beyond -= S
-        growth = np.einsum("ij,ij->i", expected, beyond)
-        return float(np.log1p(np.maximum(growth, 0)).mean(dtype=np.float64))
+        S = step - (expected * step).sum(1)[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = np.expm1(S)
+            beyond -= S
+            beyond *= expected
+            growth = float(np.log1p(np.maximum(beyond.sum(1), 0)).mean(dtype=np.float64))
+        return growth if np.isfinite(growth) else np.inf  # a step that is far too long
+
+    def curvatures(self, expected: Array) -> Array:
+        """Of p, p (1 − p)."""
+        return np.asarray(expected * (1 - expected))
+
+    def some(self, rows: NDArray[np.int64]) -> CrossEntropy:
+        """Of these labels."""
+        return CrossEntropy(self.y[rows], self.outputs)
 
     def start(self) -> Array:
         """Logarithms of the classes' shares; a class without a row (of a subset) as if it had half of one."""
@@ -98,7 +117,7 @@ class HalfSquaredError(Loss):
 
     def expected(self, scores: Array) -> Array:
         """The scores."""
-        return scores.copy()
+        return scores.copy(order="K")
 
     def subtract_target(self, expected: Array) -> Array:
         """Errors."""
@@ -108,6 +127,14 @@ class HalfSquaredError(Loss):
     def bregman(self, expected: Array, step: Array) -> float:
         """Half the mean square of the step."""
         return float(np.einsum("ij,ij->", step, step, dtype=np.float64)) / (2 * len(step))
+
+    def curvatures(self, expected: Array) -> Array:
+        """All 1."""
+        return np.ones_like(expected)
+
+    def some(self, rows: NDArray[np.int64]) -> HalfSquaredError:
+        """Of these scores."""
+        return HalfSquaredError(self.y[rows])
 
     def start(self) -> Array:
         """Means."""

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import MeasureError
+from .certificate import Fit
 from .design import Design
 from .losses import Loss
 from .penalties import make_penalty
-from .solver import Fit, empty_fit, solve
+from .solver import empty_fit, solve
 
 Array = NDArray[Any]
 STEPS = 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any, Literal
 
@@ -17,17 +18,33 @@ PenaltyName = Literal["elementwise", "row"]
 class Penalty(ABC):
     r""":math:`\lambda_1 \Omega(W) + \lambda_2 \|W\|^2` of weights W, neurons × outputs.
 
-    The second term is smooth: it is in the gradient that the methods are given.
+    The second term is smooth: it is in the gradient that the methods are given. ``squared=False`` is
+    :math:`\lambda_2 \|W\|` in its place, as code that was released with the papers has it.
     """
 
-    def __init__(self, l1: float, l2: float):
+    name: PenaltyName
+
+    def __init__(self, l1: float, l2: float, *, squared: bool = True):
         self.l1 = l1
         self.l2 = l2
+        self.squared = squared
 
     def value(self, W: Array) -> float:
         """What the weights cost."""
         W = W.astype(np.float64, copy=False)
-        return self.l1 * float(self.omega(W)) + self.l2 * float(np.vdot(W, W))
+        square = float(np.vdot(W, W))
+        return self.l1 * self.omega(W) + self.l2 * (square if self.squared else math.sqrt(square))
+
+    def pull(self, W: Array) -> Array:
+        """The gradient of the smooth term."""
+        if self.squared:
+            return 2 * self.l2 * W
+        return self.l2 * W / (float(np.linalg.norm(W)) or 1.0)
+
+    @staticmethod
+    @abstractmethod
+    def direction(W: Array) -> Array:
+        """A subgradient of Ω: 0 where all of it is."""
 
     @staticmethod
     @abstractmethod
@@ -51,10 +68,17 @@ class Penalty(ABC):
 class Elementwise(Penalty):
     r""":math:`\Omega(W) = \sum |w_{jc}|`: a zero pattern for every output."""
 
+    name = "elementwise"
+
     @staticmethod
     def omega(W: Array) -> float:
         """Σ|w|."""
         return float(np.abs(W).sum())
+
+    @staticmethod
+    def direction(W: Array) -> Array:
+        """Signs."""
+        return np.asarray(np.sign(W))
 
     def shrink(self, W: Array, by: float) -> Array:
         """Soft thresholding."""
@@ -67,7 +91,7 @@ class Elementwise(Penalty):
 
     def violations(self, W: Array, G: Array) -> Array:
         """|g + λ₁ sign(w)| where w is not 0, else what |g| exceeds λ₁ by."""
-        here = np.abs(G + self.l1 * np.sign(W))
+        here = np.abs(G + self.l1 * self.direction(W))
         absent = np.maximum(np.abs(G) - self.l1, 0)
         return np.asarray(np.where(W != 0, here, absent).max(1))
 
@@ -75,10 +99,18 @@ class Elementwise(Penalty):
 class Row(Penalty):
     r""":math:`\Omega(W) = \sum_j \|w_j\|_2` over neurons j: one is in or out for all outputs together."""
 
+    name = "row"
+
     @staticmethod
     def omega(W: Array) -> float:
         """Σ‖w_j‖."""
         return float(_norms(W).sum())
+
+    @staticmethod
+    def direction(W: Array) -> Array:
+        """Rows of length 1."""
+        norms = _norms(W)[:, None]
+        return np.asarray(W / np.where(norms > 0, norms, 1))
 
     def shrink(self, W: Array, by: float) -> Array:
         """Every row is shortened, or becomes 0."""
@@ -94,7 +126,7 @@ class Row(Penalty):
     def violations(self, W: Array, G: Array) -> Array:
         """‖g + λ₁ w/‖w‖‖ where w is not 0, else what ‖g‖ exceeds λ₁ by."""
         norms = _norms(W)[:, None]
-        here = _norms(G + self.l1 * W / np.where(norms > 0, norms, 1))
+        here = _norms(G + self.l1 * self.direction(W))
         absent = np.maximum(_norms(G) - self.l1, 0)
         return np.where(norms[:, 0] > 0, here, absent)
 
@@ -106,11 +138,11 @@ def _norms(W: Array) -> Array:
 _PENALTIES: dict[str, type[Penalty]] = {"elementwise": Elementwise, "row": Row}
 
 
-def make_penalty(name: str, l1: float, l2: float) -> Penalty:
+def make_penalty(name: str, l1: float, l2: float, *, squared: bool = True) -> Penalty:
     """A penalty by its name. Raise if there is none, or if a number cannot be meant."""
     if name not in _PENALTIES:
         raise MeasureError(f"Unknown penalty {name!r}. {did_you_mean(str(name), _PENALTIES)}")
     for what, number in (("l1", l1), ("l2", l2)):
         if not (np.isfinite(number) and number >= 0):
             raise MeasureError(f"{what} is 0 or more; got {number}.")
-    return _PENALTIES[name](float(l1), float(l2))
+    return _PENALTIES[name](float(l1), float(l2), squared=squared)

@@ -17,13 +17,14 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d,
 
 from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError
+from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
+from .certificate import Fit
 from .choice import Penalized
 from .design import Design, matrix_of
 from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
-from .selection import PathStep, held_out_rows, scores_of
-from .solver import Fit
+from .selection import HeldOut, PathStep, fold_rows, held_out_rows, scores_of
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
@@ -61,7 +62,15 @@ class Probe(BaseEstimator):  # type: ignore[misc]
         Largest violation of the KKT conditions, in units of λ₁ (or of a hundredth of the largest λ₁, where λ₁ is
         smaller), and iterations after which a fit stops all the same.
     seed
-        For the rows that choose.
+        For the rows that choose, and for Adam.
+    cv
+        Choose λ₁ by so many folds of X instead of one share: the least mean loss over them.
+    solver
+        ``exact`` goes to the minimum. ``adam`` does what the papers did (Dalvi et al. 2020): 10 epochs of shuffled
+        batches of 128, a rate of 1e-3, λ₁ and λ₂ 1e-5 where none are given; it ends somewhere near, hardly any weight
+        is exactly 0, and `residual_` says how far it is.
+    convention
+        Of ``adam``: ``released`` as their code has it, with λ₂ ‖W‖ in place of its square, and no shuffling.
 
     Attributes
     ----------
@@ -75,8 +84,9 @@ class Probe(BaseEstimator):  # type: ignore[misc]
         The penalties.
     path_
         The steps of the path (`PathStep`), where λ₁ was chosen.
-    objective_, residual_, n_iter_
-        The minimum, the largest violation of the KKT conditions in the same unit, and iterations.
+    objective_, residual_, n_iter_, passes_
+        The minimum, the largest violation of the KKT conditions in the same unit, iterations, and passes over the rows
+        (of two reads each, in shares of the columns that were read).
 
     References
     ----------
@@ -106,6 +116,9 @@ class Probe(BaseEstimator):  # type: ignore[misc]
         tolerance: float = 0.01,
         iterations: int = 2000,
         seed: int = 0,
+        cv: int | None = None,
+        solver: Solver = "exact",
+        convention: Convention = "paper",
     ):
         self.task = task
         self.penalty = penalty
@@ -118,6 +131,9 @@ class Probe(BaseEstimator):  # type: ignore[misc]
         self.tolerance = tolerance
         self.iterations = iterations
         self.seed = seed
+        self.cv = cv
+        self.solver = solver
+        self.convention = convention
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, RegressorTags
@@ -141,23 +157,52 @@ class Probe(BaseEstimator):  # type: ignore[misc]
         ``dev``: rows and labels that choose λ₁; the fit is then of X alone. ``groups``: what each row of X belongs to,
         such as its sentence, so that no group is on both sides where rows of X are held out.
         """
+        self._check_options(dev)
+        X, y = self._checked(X, y)
+        target = self._learn_target(y)
+        self.path_: list[PathStep] = []
+        if self.solver == "adam":
+            return self._keep(*self._by_adam(X, target))
+        design, loss = Design(X, standardize=self.standardize), self._loss(target)
+        if dev is not None and self.l1 is None:
+            other = self._checked_dev(dev)
+            fit, self.path_ = self._penalized().fit_on_dev(design, loss, self._held_out(*other))
+            return self._keep(design, fit)
+        l1 = self._choose(X, target, groups, design) if self.l1 is None else float(self.l1)
+        return self._keep(design, self._penalized().fit_at(design, loss, l1))
+
+    def _check_options(self, dev: Any) -> None:
+        """Raise if something cannot be meant."""
         if self.task not in ("classification", "regression"):
             raise LmkinError(f"task is 'classification' or 'regression'; got {self.task!r}.")
         make_penalty(self.penalty, self.l1 or 0.0, self.l2 or 0.0)
-        X, y = self._checked(X, y)
-        target = self._learn_target(y)
-        design = Design(X, standardize=self.standardize)
-        if self.l1 is not None:
-            self.path_: list[PathStep] = []
-            fit = self._penalized().fit_at(design, self._loss(target), float(self.l1))
-        elif dev is not None:
-            fit = self._chosen(design, target, *self._checked_dev(dev))
-        else:
-            rows, held = held_out_rows(len(target), self.dev_share, groups, self.seed)
+        check_solver(self.solver, self.convention)
+        if self.cv is not None and dev is not None:
+            raise LmkinError("The penalty is chosen by folds (cv=…) or by dev=(X, y): give one.")
+
+    def _by_adam(self, X: Any, target: Array) -> tuple[Design, Fit]:
+        """The papers' fit; rows that are not standardized are taken as they are, and not centred either."""
+        design = Design(X, standardize=self.standardize, centre=self.standardize)
+        return design, fit_by_adam(
+            design, self._loss(target), adam_penalty(self.penalty, self.l1, self.l2, self.convention),
+            seed=self.seed, epochs=Epochs(shuffled=self.convention == "paper"),
+        )  # fmt: skip
+
+    def _choose(self, X: Any, target: Array, groups: Any, design: Design) -> float:
+        """The λ₁ that predicts rows of X best that were not fitted; all of X is then fitted with it."""
+        penalized = self._penalized()
+
+        def parted(rows: Array, held: Array) -> tuple[Design, Loss, HeldOut]:
             part = Design(_some(X, rows), standardize=self.standardize)
-            choice = self._chosen(part, target[rows], _some(X, held), target[held])
-            fit = self._penalized().fit_at(design, self._loss(target), choice.l1)
-        return self._keep(design, fit)
+            return part, self._loss(target[rows]), self._held_out(_some(X, held), target[held])
+
+        if self.cv is None:
+            rows = held_out_rows(len(target), self.dev_share, groups, self.seed)
+            fit, self.path_ = penalized.fit_on_dev(*parted(*rows))
+            return fit.l1
+        folds = [parted(*rows) for rows in fold_rows(len(target), self.cv, groups, self.seed)]
+        l1, self.path_ = penalized.choose_on_folds(design, self._loss(target), folds)
+        return l1
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
         """X and y as scikit-learn checks them; a matrix that is not in memory stays where it is."""
@@ -232,18 +277,14 @@ class Probe(BaseEstimator):  # type: ignore[misc]
             self.penalty, self.l2, self.steps, self.least, self.tolerance, self.iterations
         )
 
-    def _chosen(self, design: Design, target: Array, X: Any, true: Array) -> Fit:
-        """The fit along a path that has the least loss on other rows."""
+    def _held_out(self, X: Any, true: Array) -> HeldOut:
+        """Rows that choose the penalty."""
         known = np.ones(len(true), bool) if true.ndim > 1 else true >= 0
         if not known.any():
             raise LmkinError(
                 "No label of the rows that choose the penalty occurs in the rows that are fitted."
             )
-        fit, self.path_ = self._penalized().fit_on_dev(
-            design, self._loss(target), X, self._loss(true[known]), known,
-            lambda scores: self._rate(scores, true),
-        )  # fmt: skip
-        return fit
+        return HeldOut(X, self._loss(true[known]), known, lambda scores: self._rate(scores, true))
 
     def _rate(self, scores: Array, true: Array) -> float:
         """Accuracy (a label that was not fitted is wrong), or R²."""
@@ -253,13 +294,13 @@ class Probe(BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, design: Design, fit: Fit) -> Self:
         V, b = design.unscaled(fit.W, fit.b)
-        self.coef_, self.intercept_, self.scale_ = V.T.copy(), b, design.scale
+        self.coef_, self.intercept_, self.scale_ = V.T.copy(), b, design.standard.scale
         self.l1_, self.l2_ = fit.l1, fit.l2
         self.objective_, self.residual_, self.n_iter_ = fit.objective, fit.relative, fit.iterations
-        self.neurons_ = fit.neurons
+        self.neurons_, self.passes_ = fit.neurons, fit.passes
         if self.task == "regression" and self._flat:
             self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
-        if fit.relative > self.tolerance:
+        if fit.relative > self.tolerance and self.solver == "exact":
             warnings.warn(
                 f"The fit stopped after {fit.iterations} iterations with a KKT residual of {fit.relative:.1e} (asked "
                 f"for: {self.tolerance:.0e}). Give more iterations, or a larger l1.",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerated import Point, descend, smooth_gradient
+from .accelerated import descend
+from .certificate import Fit, Point, Products, smooth_gradient, unit
 from .design import Design
 from .losses import Loss
+from .metrics import Metric
 from .penalties import Penalty
 
 Array = NDArray[Any]
@@ -18,53 +20,26 @@ _FIRST = 64
 """Neurons of the first working set, at least."""
 _MOST = 0.5
 """Share of the neurons from which on all of them are the working set."""
+_SPAN = 512
+"""Neurons whose second moments are one block, where the working set is all of them."""
 _ROUNDS = 50
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Weights of a penalized linear model for standardized neurons, and how near to optimal they are.
-
-    ``residual`` is the largest violation of the KKT conditions over all neurons; ``largest`` the λ₁ from which on all
-    weights are 0.
-    """
-
-    W: Array
-    b: Array
-    l1: float
-    l2: float
-    objective: float
-    residual: float
-    largest: float
-    iterations: int
-    passes: float
-    gradient: Array
-    """Of the smooth part, at the end: where a path goes on from."""
-
-    @property
-    def relative(self) -> float:
-        """The residual in units of λ₁, or of a hundredth of the largest where λ₁ is smaller than that."""
-        return self.residual / unit(self.l1, self.largest)
-
-    @property
-    def neurons(self) -> NDArray[np.int64]:
-        """Those with a weight that is not 0."""
-        return np.flatnonzero((self.W != 0).any(1))
-
-
-def unit(l1: float, largest: float) -> float:
-    """What a violation is measured in."""
-    return max(l1, 0.01 * largest) or 1.0
 
 
 def empty_fit(design: Design, loss: Loss, penalty: Penalty) -> Fit:
     """The fit of intercepts alone: optimal from the λ₁ on that it says is the largest."""
     W, b = np.zeros((design.d, loss.outputs)), loss.start()
-    point = Point(W, b, design.scores(W, b))
-    G, _, _ = smooth_gradient(design, loss, penalty, point)
+    scores = np.empty((design.n, loss.outputs), design.dtype, order="F")
+    scores[:] = b
+    G, _, _ = smooth_gradient(design, loss, penalty, Point(W, b, scores))
     largest = float(penalty.sizes(G).max(initial=0.0))
-    cost = loss.mean(point.scores)
-    return Fit(W, b, largest, penalty.l2, cost, 0.0, largest, 0, design.passes, G)
+    return Fit(W, b, largest, penalty.l2, loss.mean(scores), 0.0, largest, 0, 0.5, G)
+
+
+def moved_fit(design: Design, loss: Loss, penalty: Penalty, fit: Fit, largest: float) -> Fit:
+    """A fit of other rows, such as a sample, as a start on these: its weights, with their gradient here."""
+    scores = design.scores(fit.W, fit.b)
+    G, _, _ = smooth_gradient(design, loss, penalty, Point(fit.W, fit.b, scores))
+    return replace(fit, gradient=G, largest=largest)
 
 
 def solve(
@@ -89,20 +64,21 @@ def solve(
     curvature, residual, objective = 1.0, np.inf, np.inf
     for _ in range(_ROUNDS):
         columns = np.flatnonzero(wanted)
-        everything = len(columns) > _MOST * design.d or not design.has_room(len(columns))
+        everything = len(columns) > _MOST * design.d or not design.has_room(len(columns) * design.n)
         if everything:
             wanted[:] = True
             columns = np.arange(design.d)
-        part = design if everything else design.block(columns)
-        point = Point(W[columns], b, part.scores(W[columns], b), curvature)
-        point, count = descend(
-            part, loss, penalty, point, tolerance=aim / 2, iterations=iterations - spent
-        )
+        part, blocks = _working_set(design, columns, everything)
+        scores = part.scores(W[columns], b)
+        metric = Metric(part, loss, scores, blocks)
+        point, curvature, count = descend(
+            part, loss, penalty, metric, Point(W[columns], b, scores),
+            curvature=curvature, tolerance=aim / 2, iterations=iterations - spent,
+        )  # fmt: skip
         spent += max(count, 1)
         W = np.zeros_like(W)
-        W[columns], b, curvature = point.W, point.b, point.curvature
-        whole = Point(W, b, point.scores)
-        G, gb, _ = smooth_gradient(design, loss, penalty, whole)
+        W[columns], b = point.W, point.b
+        G, gb, _ = smooth_gradient(design, loss, penalty, Point(W, b, point.scores))
         violations = penalty.violations(W, G)
         residual = max(float(violations.max(initial=0.0)), float(np.abs(gb).max()))
         objective = loss.mean(point.scores) + penalty.value(W)
@@ -116,3 +92,18 @@ def solve(
         W, b, penalty.l1, penalty.l2, objective, residual, start.largest, spent,
         design.passes - before, G,
     )  # fmt: skip
+
+
+def _working_set(
+    design: Design, columns: NDArray[np.int64], everything: bool
+) -> tuple[Products, list[tuple[slice, Array]]]:
+    """Some columns, and second moments of them by blocks."""
+    if everything:
+        edges = range(0, design.d, _SPAN)
+        spans = [slice(low, min(low + _SPAN, design.d)) for low in edges]
+        return design, [(here, design.second_moments(here)) for here in spans]
+    block = design.block(columns)
+    if design.d <= _SPAN:
+        known = design.second_moments(slice(0, design.d))[np.ix_(columns, columns)]
+        return block, [(slice(0, len(columns)), known)]
+    return block, [(slice(0, len(columns)), block.second_moments())]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...analysis import Running
 from ...core import LmkinError, budget, fingerprint, key_of
 from ...rows import Workspace
-from ..probing import FittedProbe, Task, bytes_of_fits, bytes_of_scores, fit_probe
+from ..probing import FittedProbe, Task, bytes_of_fits, bytes_of_scores, design_of, fit_probe
 from .language_rows import AllLanguages, LanguageRows, SomeColumns
 from .options import CrossLingualOptions
 
@@ -59,18 +59,19 @@ class Fits:
         )
         return work.step(
             "probe",
-            lambda: fit_probe(
-                (self._matrix("train", task, columns), task.target["train"]),
-                (self._matrix("dev", task, columns), task.target["dev"]),
-                classes,
-                self.options.of_probe(task.name),
-                room=None
-                if self.resident
-                else max(0, self.room.left - bytes_of_scores(self.n, classes)),
-            ),
+            lambda: self._fit(task, columns),
             FittedProbe.save,
             FittedProbe.load,
         )
+
+    def _fit(self, task: Task, columns: IntArray) -> FittedProbe:
+        classes, options = len(task.classes), self.options.of_probe(task.name)
+        room = None
+        if not self.resident:
+            room = max(0, self.room.left - bytes_of_scores(self.n, classes))
+        design = design_of(self._matrix("train", task, columns), options, room)
+        dev = self._matrix("dev", task, columns), task.target["dev"]
+        return fit_probe(design, task.target["train"], dev, classes, options)
 
     def _matrix(self, split: str, task: Task, columns: IntArray) -> Any:
         X, rows = self.X[split], task.rows[split]

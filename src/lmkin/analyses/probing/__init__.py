@@ -3,7 +3,7 @@
 from .baselines import majority, most_frequent, words_of
 from .clustered import probe_clusters
 from .computation import compute_probes, probe
-from .fits import HEAD, FittedProbe, fit_probe, head_of
+from .fits import HEAD, FittedProbe, design_of, fit_probe, head_of
 from .minimal import minimal_neurons
 from .neuron_curves import neuron_curves
 from .neuron_order import NeuronRanking
@@ -34,6 +34,7 @@ __all__ = [
     "bytes_of_scores",
     "class_scores",
     "compute_probes",
+    "design_of",
     "f1_by_class",
     "fit_probe",
     "head_of",

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 from ...analysis import Running, Source, find_analysis
 from ...core import PARTS, as_data, key_of
 from ...corpus import Corpus
-from ...estimators import PenaltyName
+from ...estimators import PenaltyName, Solver
 from ...models import Reading, ReadingOptions, check_reading
 from ...results import make_provenance
 from ...rows import Workspace
@@ -38,6 +38,7 @@ def probe(
     l2: float | None = None,
     standardize: bool = True,
     kkt: float = 0.01,
+    solver: Solver = "exact",
     convention: Convention = "exact",
     control: bool = True,
     code_length: bool = True,
@@ -82,9 +83,11 @@ def probe(
         As for :class:`lmkin.Probe`. ``l1=None``: chosen on dev along a path, for each probe.
     kkt
         Largest violation of the KKT conditions of a fit, in units of λ₁.
-    convention
-        ``paper``: what Dalvi et al. 2020 took, unless it is given: the first 150,000 words of train, and 1e-5 for λ₁
-        and λ₂. (That a tenth of train is dev, and dev the test, where there are only two, holds in any case.)
+    solver, convention
+        ``exact`` goes to the minimum; ``solver="adam"`` fits as the papers did: 10 epochs of batches of 128. With
+        ``convention="paper"`` everything that is left open is as in Dalvi et al. 2020: Adam, the first 150,000 words of
+        train, and 1e-5 for λ₁ and λ₂ (which hardly regularizes); ``"released"``: also what their code does otherwise
+        (λ₂‖W‖ in place of its square, no shuffling).
     control
         Also a probe with the same penalty for the control task (Hewitt & Liang 2019: one random tag for each word
         type); selectivity is the difference.
@@ -119,7 +122,7 @@ def probe(
     options = ProbeOptions(
         tag=(tag,) if isinstance(tag, str) else tag, label=label, subtypes=subtypes, train_limit=train_limit,
         fit=(fit,) if isinstance(fit, str) else fit, penalty=penalty, l1=l1, l2=l2, standardize=standardize, kkt=kkt,
-        convention=convention, control=control, code_length=code_length, tolerance=tolerance,
+        solver=solver, convention=convention, control=control, code_length=code_length, tolerance=tolerance,
         compare_published=compare_published, ranking=ranking, resamples=resamples,
         thresholds=None if thresholds is None else tuple(thresholds),
         intervals=intervals, level=level, parts=parts,

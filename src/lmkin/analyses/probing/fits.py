@@ -16,11 +16,15 @@ from ...core import LmkinError, Number, Whole, load_tensors, save_tensors
 from ...estimators import (
     CrossEntropy,
     Design,
+    Epochs,
     HalfSquaredError,
+    HeldOut,
     Loss,
     PathStep,
     Penalized,
     Probe,
+    adam_penalty,
+    fit_by_adam,
     scores_of,
 )
 from .options import ProbeOptions
@@ -118,6 +122,8 @@ def probe_of(fitted: FittedProbe, classes: Sequence[str], options: Mapping[str, 
         l1=fitted.l1,
         l2=fitted.l2,
         standardize=bool(options.get("standardize", True)),
+        solver=options.get("solver", "exact"),
+        convention="released" if options.get("convention") == "released" else "paper",
     )
     probe.with_weights(fitted.weights.T, fitted.intercepts, classes, fitted.path)
     if fitted.scale is not None:
@@ -135,35 +141,44 @@ def loss_of(y: Array, classes: int) -> Loss:
     return CrossEntropy(y, classes) if classes else HalfSquaredError(y.reshape(len(y), -1))
 
 
-def fit_probe(
-    train: tuple[Any, Array],
-    dev: tuple[Any, Array],
-    classes: int,
-    options: ProbeOptions,
-    l1: float | None = None,
-    room: int | None = None,
-) -> FittedProbe:
-    """The probe of some rows; its penalty is given, or chosen on dev along a path.
+def design_of(X: Any, options: ProbeOptions, room: int | None = None) -> Design:
+    """The rows of fits; every fit of the same rows, or of some of their layers, may share it.
 
     ``room``: bytes that a working set of neurons may take.
     """
-    X, y = train
-    design = Design(X, standardize=options.standardize, room=room)
+    centre = options.standardize or options.solver != "adam"
+    return Design(X, standardize=options.standardize, room=room, centre=centre)
+
+
+def fit_probe(
+    design: Design,
+    y: Array,
+    dev: tuple[Any, Array],
+    classes: int,
+    options: ProbeOptions,
+    *,
+    l1: float | None = None,
+    seed: int = 0,
+) -> FittedProbe:
+    """The probe of some rows; its penalty is given, or chosen on dev along a path."""
     loss, what = loss_of(y, classes), penalized(options)
     l1 = options.l1 if l1 is None else l1
     path: Sequence[PathStep] = ()
-    if l1 is not None:
+    if options.solver == "adam":
+        given = adam_penalty(options.penalty, l1, options.l2, options.convention)
+        epochs = Epochs(shuffled=options.convention != "released")
+        fit = fit_by_adam(design, loss, given, seed=seed, epochs=epochs)
+    elif l1 is not None:
         fit = what.fit_at(design, loss, float(l1))
     else:
         other, true = dev
         known = true >= 0 if classes else np.ones(len(true), bool)
-        fit, path = what.fit_on_dev(
-            design, loss, other, loss_of(true[known], classes), known, lambda s: rate(s, true)
-        )
+        held = HeldOut(other, loss_of(true[known], classes), known, lambda s: rate(s, true))
+        fit, path = what.fit_on_dev(design, loss, held)
     V, b = design.unscaled(fit.W, fit.b)
     return FittedProbe(
         V.astype(np.float32), b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path),
-        design.scale if options.standardize else None,
+        design.standard.scale if options.standardize else None,
     )  # fmt: skip
 
 
@@ -198,7 +213,8 @@ def code_length(
     bits = float(ends[0]) * math.log2(classes)
     for begin, end in pairwise(ends.tolist()):
         known, new = np.sort(rows[:begin]), np.sort(rows[begin:end])
-        fitted = fit_probe((some(X, known), y[known]), dev, classes, options, room=room)
+        design = design_of(some(X, known), options, room)
+        fitted = fit_probe(design, y[known], dev, classes, options, seed=seed)
         scores = fitted.scores(some(X, new))
         top = np.exp(scores - scores.max(1, keepdims=True))
         p = top[np.arange(len(new)), y[new]] / top.sum(1)

@@ -13,6 +13,7 @@ from ...core import to_numpy
 from ...estimators import (
     Design,
     Fit,
+    HeldOut,
     Loss,
     Penalized,
     PenaltyName,
@@ -162,10 +163,9 @@ class NeuronFits:
         if how.l1 is None:
             y = self.target["dev"]
             known = y >= 0 if self.classes else np.ones(len(y), bool)
-            fit, _ = what.fit_on_dev(
-                design, loss, self._columns("dev", columns), self.loss("dev"), known,
-                lambda scores: rate(scores, y),
-            )  # fmt: skip
+            X = self._columns("dev", columns)
+            held = HeldOut(X, self.loss("dev"), known, lambda scores: rate(scores, y))
+            fit, _ = what.fit_on_dev(design, loss, held)
         elif start is None:
             fit = what.fit_at(design, loss, how.l1)
         else:

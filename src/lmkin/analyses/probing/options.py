@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from ...analysis import MEASURES, Intervals
 from ...core import LmkinError, did_you_mean, option, quoted
-from ...estimators import PenaltyName, make_penalty
+from ...estimators import PenaltyName, Solver, make_penalty
 from ..redundancy import check_thresholds, parse_thresholds
 from .ranking_registry import NONE, find_ranking, of_classes_only, ranking_names
 
@@ -17,7 +17,7 @@ PROBE = "Probe"
 NEURONS = "Neurons"
 LabelKind = Literal["class", "score"]
 SETS = ("all", "each", "upto")
-Convention = Literal["exact", "paper"]
+Convention = Literal["exact", "paper", "released"]
 PAPER_WORDS = 150_000
 PAPER_PENALTY = 1e-5
 """Words of train, and λ₁ and λ₂, of Dalvi et al. 2020."""
@@ -78,10 +78,17 @@ class ProbeOptions(Intervals):
     kkt: float = option(
         0.01, "Largest violation of the KKT conditions of a fit, in units of λ₁.", PROBE
     )
+    solver: Solver = option(
+        "exact",
+        "exact: to the minimum; adam: as the papers fitted (10 epochs of batches of 128, rate 1e-3, λ₁ and λ₂ 1e-5 "
+        "where none are given).",
+        PROBE,
+    )
     convention: Convention = option(
         "exact",
-        "paper: what Dalvi et al. 2020 took, unless it is given: the first 150,000 words of train, and 1e-5 for λ₁ and "
-        "λ₂ (which hardly regularizes).",
+        "paper: what Dalvi et al. 2020 took, unless it is given: Adam, the first 150,000 words of train, and 1e-5 for "
+        "λ₁ and λ₂ (which hardly regularizes); released: also what their code does otherwise (λ₂ ‖W‖ in place of its "
+        "square, no shuffling).",
         PROBE,
     )
     control: bool = option(
@@ -159,6 +166,7 @@ class ProbeOptions(Intervals):
         l1 = PAPER_PENALTY if self.l1 is None else self.l1
         return replace(
             self,
+            solver="adam",
             train_limit=PAPER_WORDS if self.train_limit is None else self.train_limit,
             l1=l1,
             l2=PAPER_PENALTY if self.l2 is None else self.l2,

@@ -17,8 +17,12 @@ from .neuron_study import neuron_fits_planned
 from .options import ProbeOptions
 from .tasks import MISSING
 
-_PASSES = 250
-"""Passes over the rows that choosing a penalty takes; measured on encoders and UPOS, within a factor of 3."""
+_CHOOSING = 400
+"""Passes over the rows that choosing a penalty takes; measured on layers of an encoder, within a factor of 3."""
+_GIVEN = 150
+"""The same at a penalty that is given."""
+_ADAM = 40
+"""What ten epochs of small batches are worth in passes."""
 _SCORES = 8
 """Copies of the scores, rows × classes, that a fit holds."""
 
@@ -117,9 +121,14 @@ def _seconds(n: int, widths: Sequence[int], classes: int, options: ProbeOptions)
     edges = np.cumsum([0, *widths])
     sets = layer_sets(options.sets(), len(widths))
     columns = sum(int(edges[s.end] - edges[s.first]) for s in sets)
-    fits = 1 + 0.3 * options.control + options.code_length
-    of_neurons = neuron_fits_planned(options) * int(edges[-1])
-    return (fits * columns + of_neurons) * _PASSES * n * classes * _product_time()
+    if options.solver == "adam":
+        of_layers = _ADAM * (1 + options.control + options.code_length)
+    else:
+        one = _GIVEN if options.l1 is not None else _CHOOSING
+        of_layers = one * (1 + options.code_length) + _GIVEN * options.control
+    of_neurons = _CHOOSING * neuron_fits_planned(options)
+    passes = of_layers * columns + of_neurons * int(edges[-1])
+    return passes * n * classes * _product_time()
 
 
 def _product_time() -> float:

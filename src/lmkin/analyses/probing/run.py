@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,10 @@ from numpy.typing import NDArray
 
 from ...analysis import Running, Source
 from ...core import budget, fingerprint, key_of, progress_bar
+from ...estimators import Design, for_each_design
 from ...rows import Workspace, parts_of_units
 from .baselines import control_task, unseen_words, words_of
-from .fits import FittedProbe, code_length, fit_probe, load_bits, save_bits
+from .fits import FittedProbe, code_length, design_of, fit_probe, load_bits, save_bits
 from .layer_sets import LayerSet, layer_sets
 from .model_rows import AllRows, ModelRows, open_rows, some_layers
 from .neuron_study import NeuronStudies, NeuronStudy, open_in_run, rows_of_task
@@ -26,7 +29,7 @@ from .tasks import Task, read_tasks
 
 IntArray = NDArray[np.int64]
 _OF_FITS = (
-    "penalty", "l1", "l2", "standardize", "kkt", "subtypes", "train_limit", "label",
+    "penalty", "l1", "l2", "standardize", "kkt", "solver", "convention", "subtypes", "train_limit", "label",
 )  # fmt: skip
 """Options that a fit depends on."""
 
@@ -123,6 +126,7 @@ class _TaskOfModel:
         }
         self.owner = rows.units["train"].sentence[task.rows["train"]].astype(np.int64)
         self.words = words_of(rows.units, task) if _has_words(rows) else None
+        self._counting = Lock()
         self.work = work.within(
             activations={n: [a.manifest["key"], a.units.hash] for n, a in model.by_split.items()},
             layers=list(model.layers),
@@ -138,43 +142,67 @@ class _TaskOfModel:
             self.model, self.task, self.part, self.owner, room=self.room, level=self.options.level
         )
 
+    @cached_property
+    def design(self) -> Design:
+        """The rows of train: read once for means and deviations, which all sets of layers and both tasks share."""
+        return design_of(self.X["train"], self.options, self.room)
+
+    @cached_property
+    def control(self) -> Task | None:
+        """The control task, if there is to be one."""
+        if not self.options.control or self.words is None or not self.task.classifies:
+            return None
+        return control_task(self.task, self.words, self.seed)
+
+    @cached_property
+    def unseen(self) -> dict[str, NDArray[np.bool_]] | None:
+        """Rows whose word train has not."""
+        return None if self.words is None else unseen_words(self.words)
+
     def run(self, advance: Callable[[int], None]) -> list[SetScores]:
-        """Fit and score every set of layers; sets of the same layers share a probe."""
-        task, options = self.task, self.options
-        control = None
-        if options.control and self.words is not None and task.classifies:
-            control = control_task(task, self.words, self.seed)
-        unseen = None if self.words is None else unseen_words(self.words)
+        """Fit and score every set of layers; sets of the same layers share a probe, narrow ones run side by side."""
+        sets = layer_sets(self.options.sets(), len(self.model.layers))
+        first = list({layers.span: layers for layers in reversed(sets)}.values())
         known: dict[tuple[int, int], SetScores] = {}
-        results = []
-        for layers in layer_sets(options.sets(), len(self.model.layers)):
-            if layers.span in known:
-                same = known[layers.span]
-                results.append(
-                    SetScores(
-                        layers, same.fitted, same.scored, same.unseen, same.control, same.bits
-                    )
-                )
-                advance(1 + (control is not None) + options.code_length)
-                continue
-            X = {n: some_layers(x, self.model, layers.first, layers.end) for n, x in self.X.items()}
-            fitted = self._fit(layers, X, task)
-            predicted = {name: fitted.predict(x) for name, x in X.items()}
-            mine = SetScores(layers, fitted, self._score(predicted, task))
-            advance(1)
-            if unseen is not None and task.classifies:
-                mine.unseen = self._score(predicted, task, unseen)
-            if control is not None:
-                beside = self._fit(layers, X, control, fitted.l1, "control")
-                told = {name: beside.predict(x) for name, x in X.items()}
-                mine.control = self._score(told, control)
-                advance(1)
-            if options.code_length:
-                mine.bits = self._bits(layers, X) if task.classifies else None
-                advance(1)
-            known[layers.span] = mine
-            results.append(mine)
-        return results
+        _ = self.control, self.unseen, self.design  # before there are threads
+
+        def work(k: int) -> None:
+            known[first[k].span] = self._scores_of_set(first[k], advance)
+
+        designs = [self._design(layers, self._rows(layers)["train"]) for layers in first]
+        for_each_design(designs, work, threads=self.room is None)
+        advance((len(sets) - len(first)) * self._fits_of_set)
+        return [replace(known[layers.span], layers=layers) for layers in sets]
+
+    @property
+    def _fits_of_set(self) -> int:
+        return 1 + (self.control is not None) + self.options.code_length
+
+    def _rows(self, layers: LayerSet) -> dict[str, Any]:
+        """Of every split, the columns of some layers."""
+        return {n: some_layers(x, self.model, layers.first, layers.end) for n, x in self.X.items()}
+
+    def _design(self, layers: LayerSet, X: Any) -> Design:
+        """The rows of train of some layers, with what is known of them."""
+        return self.design.part(self.model.columns(layers.first, layers.end), X)
+
+    def _scores_of_set(self, layers: LayerSet, advance: Callable[[int], None]) -> SetScores:
+        """Fit and score one set of layers."""
+        task, control, X = self.task, self.control, self._rows(layers)
+        fitted = self._fit(layers, X, task)
+        predicted = {name: fitted.predict(x) for name, x in X.items()}
+        mine = SetScores(layers, fitted, self._score(predicted, task))
+        if self.unseen is not None and task.classifies:
+            mine.unseen = self._score(predicted, task, self.unseen)
+        if control is not None:
+            beside = self._fit(layers, X, control, fitted.l1, "control")
+            told = {name: beside.predict(x) for name, x in X.items()}
+            mine.control = self._score(told, control)
+        if self.options.code_length and task.classifies:
+            mine.bits = self._bits(layers, X)
+        with self._counting:
+            advance(self._fits_of_set)
+        return mine
 
     def _fit(
         self,
@@ -188,16 +216,12 @@ class _TaskOfModel:
         return self.work.within(span=layers.span, l1=l1).step(
             f"{what}-{layers.first}-{layers.end}",
             lambda: fit_probe(
-                (X["train"], y["train"]),
-                (X["dev"], y["dev"]),
-                len(task.classes),
-                self.options,
-                l1,
-                self.room,
+                self._design(layers, X["train"]), y["train"], (X["dev"], y["dev"]), len(task.classes),
+                self.options, l1=l1, seed=self.seed,
             ),
             FittedProbe.save,
             FittedProbe.load,
-        )
+        )  # fmt: skip
 
     def _score(
         self,

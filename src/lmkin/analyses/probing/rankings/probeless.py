@@ -31,7 +31,7 @@ def probeless(evidence: Evidence, *, standardize: bool = False) -> Ranked:
     design = rows.design(standardize=True)
     spread = distances_of_means(design, rows.target["train"], rows.classes)
     if standardize:
-        spread = spread / design.scale
+        spread = spread / design.standard.scale
     order = np.lexsort((np.arange(len(spread)), -spread))
     return Ranked(order, spread, int((spread > 0).sum()))
 
@@ -49,4 +49,4 @@ def distances_of_means(design: Any, y: NDArray[np.int64], classes: int) -> Array
     means = np.sort(sums[there] / counts[there, None], axis=0)
     C = len(means)
     distance = np.asarray((2 * np.arange(1, C + 1) - C - 1) @ means)
-    return np.where(design.alive, np.maximum(distance, 0), 0.0)
+    return np.where(design.standard.alive, np.maximum(distance, 0), 0.0)
