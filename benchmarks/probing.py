@@ -142,12 +142,12 @@ def ours(X: Any, y: Any, order: dict[str, Any], **options: Any) -> Any:
 
 
 def accuracy(W: Any, b: Any, X: Any, y: Any) -> float:
-    return float(((X @ W + b).argmax(1) == y).mean())
+    return float(((X @ W.astype(np.float32) + b).argmax(1) == y).mean())
 
 
 def objective(W: Any, b: Any, X: Any, y: Any, order: dict[str, Any]) -> float:
     """Of weights for the columns as they are, in terms of standardized columns."""
-    scores = (X @ W + b).astype(np.float64)
+    scores = (X @ W.astype(np.float32) + b).astype(np.float64)
     scores -= scores.max(1, keepdims=True)
     loss = (np.log(np.exp(scores).sum(1)) - scores[np.arange(len(y)), y]).mean()
     V = W * X.std(0)[:, None]

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, r2_score
-from sklearn.utils.metaestimators import available_if
+from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError
@@ -24,18 +23,14 @@ from .design import Design, matrix_of
 from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
-from .selection import HeldOut, PathStep, fold_rows, held_out_rows, scores_of
+from .predictions import Predictions
+from .selection import HeldOut, PathStep, fold_rows, held_out_rows
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
 
 
-def _classifies(probe: Probe) -> bool:
-    """Whether a probe has probabilities."""
-    return bool(probe.task == "classification")
-
-
-class Probe(BaseEstimator):  # type: ignore[misc]
+class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
     r"""Multinomial logistic regression, or linear regression, with an elastic net of exact zeros.
 
     .. math:: \min_{W, b} \; \mathrm{loss}(ZW + b) + \lambda_1 \Omega(W) + \lambda_2 \|W\|^2
@@ -325,44 +320,6 @@ class Probe(BaseEstimator):  # type: ignore[misc]
             if self._flat:
                 self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         return self
-
-    # -- predicting ---------------------------------------------------------------------------------
-
-    def _scores(self, X: Any) -> Array:
-        check_is_fitted(self)
-        return scores_of(
-            self._same_columns(X), np.atleast_2d(self.coef_).T, np.atleast_1d(self.intercept_)
-        )
-
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> Array:
-        """Scores of the classes, rows × classes; of two classes, by how much the second is ahead."""
-        scores = self._scores(X)
-        return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
-
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithms of the probabilities."""
-        scores = self._scores(X)
-        top = scores - scores.max(1, keepdims=True)
-        return np.asarray(top - np.log(np.exp(top).sum(1, keepdims=True)))
-
-    @available_if(_classifies)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Array:
-        """Probabilities, rows × classes."""
-        return np.asarray(np.exp(self.predict_log_proba(X)))
-
-    def predict(self, X: Any) -> Array:
-        """Labels, or scores."""
-        scores = self._scores(X)
-        if self.task == "classification":
-            return np.asarray(self.classes_[scores.argmax(1)])
-        return scores[:, 0] if self._flat else scores
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy, or R²."""
-        rate = accuracy_score if self.task == "classification" else r2_score
-        return float(rate(y, self.predict(X), sample_weight=sample_weight))
 
 
 def _on_disk(X: Any) -> bool:
