@@ -75,7 +75,7 @@ def test_rankings_read_layers_that_are_named(acts: lmkin.Activations) -> None:
 
 def test_rows_on_disk_give_what_rows_in_memory_give(probes: lmkin.Probes) -> None:
     """The same matrix as a view that is read in blocks, with room for few columns beside it."""
-    rows = probes.rows["bert", "upos"]
+    rows = probes.task_rows["bert", "upos"]
     assert rows.model is not None
     matrices = {
         name: rows.model.matrix(name, np.arange(len(y)), resident=False)
@@ -104,7 +104,7 @@ def test_clusters_leave_what_a_probe_of_their_own_scores(
     probes: lmkin.Probes, acts: lmkin.Activations
 ) -> None:
     """Against clusters on the rows of train, and the estimator, both asked for here."""
-    rows = probes.rows["bert", "upos"]
+    rows = probes.task_rows["bert", "upos"]
     X = {name: np.asarray(rows.read(name)[:]) for name in ("train", "test")}
     width = acts.widths[0]
     layers = {"bert/0": X["train"][:, :width], "bert/2": X["train"][:, width:]}
@@ -156,7 +156,7 @@ def test_a_loaded_result_ranks_and_asks_for_rows(probes: lmkin.Probes, tmp_path:
         lmkin.minimal_neurons(there)
     with pytest.raises(lmkin.LmkinError, match="was loaded"):
         lmkin.probe_clusters(again)
-    rows = probes.rows["bert", "upos"]
+    rows = probes.task_rows["bert", "upos"]
     labels = np.array(probes.classes("upos"))
     given = {
         name: (rows.read(name), labels[rows.target[name]]) for name in ("train", "dev", "test")
@@ -175,7 +175,7 @@ def test_rows_stay_where_they_are(probes: lmkin.Probes) -> None:
     """They may be larger than memory: another process gets the result without them."""
     there = cloudpickle.loads(cloudpickle.dumps(probes))
     assert there.rows == {}
-    assert probes.rows
+    assert probes.task_rows
     assert there.smallest(task="upos").hash == probes.smallest(task="upos").hash
     ranking = cloudpickle.loads(cloudpickle.dumps(lmkin.rank_neurons(probes, task="upos")))
     with pytest.raises(lmkin.LmkinError, match="no rows"):

@@ -213,6 +213,7 @@ def test_the_paper_takes_its_own_penalty_and_words(planted: Stores) -> None:
     options = ProbeOptions(tag=("upos",), convention="paper")
     resolved = options.resolved()
     assert (resolved.train_limit, resolved.l1, resolved.l2) == (150_000, 1e-5, 1e-5)
+    assert resolved.solver == "adam"
     given = replace(options, l1=0.1, train_limit=7).resolved()
     assert (given.train_limit, given.l1, given.l2) == (7, 0.1, 1e-5)
     one = lmkin.probe(
@@ -222,5 +223,8 @@ def test_the_paper_takes_its_own_penalty_and_words(planted: Stores) -> None:
         train_limit=200,
         **{**QUICK, "l1": 0.05, "l2": 0.02},
     )
-    other = lmkin.probe(planted, tag="upos", train_limit=200, **{**QUICK, "l1": 0.05, "l2": 0.02})
+    given = {**QUICK, "l1": 0.05, "l2": 0.02, "train_limit": 200, "solver": "adam"}
+    other = lmkin.probe(planted, tag="upos", **given)
     np.testing.assert_array_equal(one.weights().values, other.weights().values)
+    code = lmkin.probe(planted, tag="upos", **given, convention="released")
+    assert not np.array_equal(one.weights().values, code.weights().values)

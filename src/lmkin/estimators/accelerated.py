@@ -30,9 +30,12 @@ def descend(
     """From a point to one whose largest violation is below ``tolerance``; the last curvature, and how many iterations.
 
     FISTA (Beck & Teboulle 2009) in a metric, with restarts by the gradient (O'Donoghue & Candès 2015). The step is as
-    long as the loss's own growth along it allows, which is compared with the model in a form without cancellation.
+    long as the loss's own growth along it allows, which is compared with the model in a form without cancellation. The
+    model is minimized as far as some sweeps go, so momentum may lead astray: a step that ends higher than the one
+    before is not taken, and the next one goes on without it.
     """
     here, ahead, momentum, L = start, start, 1.0, curvature
+    height = loss.mean(start.scores) + penalty.value(start.W)
     for count in range(iterations):
         stop_if_interrupted()
         G, gb, expected = smooth_gradient(columns, loss, penalty, ahead)
@@ -50,6 +53,11 @@ def descend(
             # The curvature that this very step would have needed is the best guess for the next.
             L = max(1.1 * L, min(2.1 * growth / length, 4 * L))
         there = Point(W, b, ahead.scores + change)
+        top = loss.mean(there.scores) + penalty.value(W)
+        if momentum > 1 and not top <= height:
+            ahead, momentum = here, 1.0
+            continue
+        height = top
         turn = metric.turn(ahead, there, here)
         if turn > 0 or violation <= tolerance:
             here = ahead = there  # momentum leads uphill, or this may be the end: look from here

@@ -41,7 +41,7 @@ def probe_clusters(
         raise LmkinError(
             f"Clusters are probed of a result of lmkin.probe; got {type(probes).__name__}."
         )
-    if not probes.rows:
+    if not probes.task_rows:
         raise LmkinError(
             "This result was loaded, and has no rows to fit probes on: give lmkin.probe the thresholds, thresholds=…."
         )
@@ -55,7 +55,7 @@ def probe_clusters(
     options: dict[str, Any] = probes.provenance.get("options", {})
     clusters: dict[str, ModelClusters] = {}
     found: dict[tuple[str, str], Arrays] = {}
-    for (model, task), rows in probes.rows.items():
+    for (model, task), rows in probes.task_rows.items():
         assert rows.model is not None
         if model not in clusters:
             clusters[model] = ModelClusters(rows.model, cuts, running, work)
@@ -70,4 +70,4 @@ def probe_clusters(
         found[model, task] = probe_thresholds(fits, clusters[model], oracle, whole, Workspace())
     level = float(probes.attrs["level"])
     dataset = add_thresholds(probes.dataset, found, level).assign_attrs(probes.attrs)
-    return Probes(dataset, probes.fitted, probes.rows)
+    return Probes(dataset, probes.fitted, probes.task_rows)

@@ -42,7 +42,7 @@ def _smallest(cells: NeuronCells, model: str, task: str) -> str:
     layers = cells.layers(model, task)
     most = max(layers, key=lambda n: layers[n])
     return (
-        f"{size:,} of the {cells.neurons(model):,} neurons of {model} are enough for {task}: the first by "
+        f"Of the {cells.neurons(model):,} neurons of {model}, {size:,} are enough for {task}: the first by "
         f"{dataset.attrs.get('ranking', '')} whose own probe is within {tolerance:g} % of all neurons on dev; behind "
         f"them by {said} on test. Layer {most} has {layers[most]:,} of them, the most of all."
     )

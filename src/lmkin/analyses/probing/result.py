@@ -57,13 +57,13 @@ class Probes(Result):
     ):
         super().__init__(dataset)
         self.fitted = dict(fitted or {})
-        self.rows = dict(rows or {})
+        self.task_rows = dict(rows or {})
         self.published = published
         """Layers of a paper's models on the same tasks (see `compare_published`), to be shown beside; or None."""
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the rows: they may be larger than memory elsewhere."""
-        return {**self.__dict__, "rows": {}}
+        return {**self.__dict__, "task_rows": {}}
 
     @property
     def tasks(self) -> list[str]:
@@ -221,7 +221,7 @@ class Probes(Result):
     ) -> tuple[FittedProbe, ProbeRows | None, list[tuple[int, int]]]:
         """A probe, its rows (None: not remembered), and (layer, neuron) of each column that it reads."""
         key = self._key(layers, task, model)
-        rows, places = self.rows.get(key[:2]), self._places(key)
+        rows, places = self.task_rows.get(key[:2]), self._places(key)
         if rows is not None:
             numbers = self.attrs["probed"][key[0]]["layers"]
             chosen = [numbers.index(n) for n in dict.fromkeys(layer for layer, _ in places)]
