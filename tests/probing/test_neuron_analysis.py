@@ -174,7 +174,7 @@ def test_a_loaded_result_ranks_and_asks_for_rows(probes: lmkin.Probes, tmp_path:
 def test_rows_stay_where_they_are(probes: lmkin.Probes) -> None:
     """They may be larger than memory: another process gets the result without them."""
     there = cloudpickle.loads(cloudpickle.dumps(probes))
-    assert there.rows == {}
+    assert there.task_rows == {}
     assert probes.task_rows
     assert there.smallest(task="upos").hash == probes.smallest(task="upos").hash
     ranking = cloudpickle.loads(cloudpickle.dumps(lmkin.rank_neurons(probes, task="upos")))
@@ -195,7 +195,7 @@ def test_findings_say_how_many_and_where(probes: lmkin.Probes) -> None:
     said = " ".join(probes.findings())
     for task in ("upos", "deprel"):
         size = len(probes.smallest(task=task))
-        assert f"{size:,} of the" in said
+        assert f", {size:,} are enough for {task}" in said
         assert f"are enough for {task}" in said
     assert "Layer" in said
     assert "pair" in said
