@@ -164,6 +164,24 @@ def test_another_run_is_refused_unless_it_may_overwrite(arguments, finished):
     assert (out / "lmkin.json").read_bytes() == before
 
 
+def test_files_of_others_with_names_of_its_own_stay(analysis, arguments, finished, tmp_path):
+    """Those that every run writes are refused before a model is loaded, the others before anything is replaced."""
+    names = json.loads((finished[0] / "lmkin.json").read_text("utf-8"))["files"]
+    sure = {"report.html", f"{analysis.result.kind}.nc"}
+    assert sure <= set(names)
+    late = next(name for name in names if name not in sure)
+    for name in (*sorted(sure), late):
+        out = tmp_path / name
+        out.mkdir()
+        (out / name).write_text("mine")
+        given = arguments if name == late else [analysis.name, "nowhere", *arguments[2:]]
+        outcome = call(*given, "-o", out, "--overwrite")
+        assert outcome.code == 1
+        assert f"{name} is there already, and lmkin did not write it" in outcome.said
+        assert (out / name).read_text() == "mine"
+        assert not [p.name for p in out.iterdir() if p.name not in (name, "unfinished")]
+
+
 # -- what it would take -------------------------------------------------------------------------------
 
 

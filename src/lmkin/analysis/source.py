@@ -14,7 +14,7 @@ from ..core import (
     SPLITS,
     LmkinError,
     check_choices,
-    choose_layers,
+    check_layers,
     did_you_mean,
     fingerprint,
     key_of,
@@ -32,8 +32,6 @@ ROLES = ("dev", "test")
 """What a corpus may be for, beside train."""
 CORPUS = "Corpus"
 MODEL = "Model"
-_MANY = 10_000
-"""More layers than any model has: what is wrong with so many is wrong in any case."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class Source:
         """
         usual = usual or Reading()
         self.reading.rule()
-        choose_layers(self.reading.layers, _MANY)
+        check_layers(self.reading.layers)
         check_choices(self.loading)
         self._one_per_model(self.names, "names")
         self._tokenizers()

@@ -21,7 +21,7 @@ from .errors import (
 from .files.atomic import LEFT_BEHIND, remove_left_behind, replacing
 from .files.fingerprint import fingerprint
 from .files.lock import FolderLock, locked
-from .files.paths import as_path
+from .files.paths import as_path, require_new_file
 from .files.plain_data import (
     Choice,
     Number,
@@ -49,6 +49,7 @@ from .layer_ids import (
     LayerId,
     Layout,
     as_layer_id,
+    check_layers,
     choose_layers,
     named_blocks,
     unique_names,
@@ -140,6 +141,7 @@ __all__ = [
     "cell",
     "check_choices",
     "check_intervals",
+    "check_layers",
     "check_parts",
     "check_seed",
     "checked",
@@ -185,6 +187,7 @@ __all__ = [
     "require_disk",
     "require_file",
     "require_memory",
+    "require_new_file",
     "runs",
     "save_tensors",
     "slugs",

@@ -25,3 +25,11 @@ def as_path(given: str | Path) -> Path:
             f"to {LONGEST_PATH:,}."
         )
     return path
+
+
+def require_new_file(path: Path, *, overwrite: bool = False) -> None:
+    """Raise if something is at the place of a file to be written, unless it may be replaced."""
+    if os.path.lexists(path) and not overwrite:
+        raise LmkinError(
+            f"{path} is there already. Give another name, or replace it with overwrite=True."
+        )
