@@ -22,7 +22,7 @@ from ..core import (
     option_fields,
     quoted,
 )
-from ..corpus import Corpus, read_corpus
+from ..corpus import Corpus, known_formats, read_corpus
 from ..models import LanguageModel, Loading, Reading, load_model
 from ..moments import Moments
 from ..rows import RowSource, row_source
@@ -52,7 +52,10 @@ class Source:
     )
     limit: int | None = option(None, "Only the first so many sentences.", CORPUS, least=1)
     format: str | None = option(
-        None, "Format of the corpus, if extension and content do not tell.", CORPUS
+        None,
+        f"Format of the corpus, if extension and content do not tell. One of {', '.join(sorted(known_formats()))}.",
+        CORPUS,
+        complete=lambda: sorted(known_formats()),
     )
     format_options: Mapping[str, Any] = field(default_factory=dict)
     reading: Reading = field(default_factory=Reading)

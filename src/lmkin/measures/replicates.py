@@ -20,7 +20,7 @@ Place = tuple[int, int]
 Stage = list[list[Place]]
 """Pairs of layers by number; those of one list may be computed side by side."""
 SAMPLED = 1000
-"""Units that measures of n² cost are given."""
+"""Rows that measures of rows, of n² cost, are given at most."""
 
 
 class Replicates(ABC):
