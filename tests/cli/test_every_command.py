@@ -220,7 +220,8 @@ def test_a_wrong_choice_is_refused(analysis, corpus, tmp_path):
     ("given", "message"),
     [(["--parts", "-3"], "parts"), (["--parts", "1"], "two parts at least"), (["--level", "7"], "level"),
      (["--memory", "much"], "memory"), (["--names", "a,b,c,d,e,f"], "names"), (["--seed", "-1"], "seed"),
-     (["--layers", "first"], "layers 'first'"), (["--tokenizer", "a,b,c"], "3 tokenizers for 1 model"),
+     (["--layers", "first"], "layers 'first'"), (["--layers", "3-1"], "Write '1-3'"),
+     (["--layers", "0-9999999999"], "more than any model has"), (["--tokenizer", "a,b,c"], "3 tokenizers for 1 model"),
      (["--option", "x"], "NAME=VALUE"), (["--format", "nothing"], "nothing"), (["--load", "no.py"], "no.py"),
      (["--corpus", "nowhere.conllu"], "no corpus at 'nowhere.conllu'")],
 )  # fmt: skip

@@ -19,6 +19,7 @@ from .errors import (
     near_files,
 )
 from .files.atomic import LEFT_BEHIND, remove_left_behind, replacing
+from .files.cache import keep_cached, read_cached
 from .files.fingerprint import fingerprint
 from .files.lock import FolderLock, locked
 from .files.paths import as_path, require_new_file
@@ -156,6 +157,7 @@ __all__ = [
     "interrupted",
     "is_double",
     "is_whole",
+    "keep_cached",
     "key_of",
     "listed_names",
     "load_tensors",
@@ -178,6 +180,7 @@ __all__ = [
     "printable",
     "progress_bar",
     "quoted",
+    "read_cached",
     "read_file",
     "read_json",
     "refuse_unused",
