@@ -99,7 +99,7 @@ class Result(ABC):
         """
         path = as_path(path)
         try:
-            if path.suffix in (".nc", ".csv") and not path.is_dir():
+            if path.suffix in (".nc", ".csv"):
                 require_new_file(path, overwrite=overwrite)
                 save_result(self.dataset, path)
                 self._warn_of_the_rest(path)
