@@ -7,6 +7,8 @@ import time
 
 import pytest
 
+from lmkin.analysis import Running
+from lmkin.core import LmkinError
 from lmkin.core import parallel as threads
 
 
@@ -43,6 +45,27 @@ def test_what_is_asked_for_counts_whatever_the_load(monkeypatch) -> None:
     assert threads.worker_count() == 4
     monkeypatch.delenv("OMP_NUM_THREADS")
     assert threads.worker_count() == 1
+
+
+@pytest.mark.parametrize(("given", "count"), [("2,1", 2), (" 3 , 2,1 ", 3), ("", 4), ("1", 1)])
+def test_the_variable_is_read_as_openmp_reads_it(monkeypatch, given: str, count: int) -> None:
+    """One number, or one for each level of nesting; empty is as if it were not there."""
+    monkeypatch.setattr(os, "getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(4)), raising=False)
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    assert threads.worker_count() == count
+
+
+@pytest.mark.parametrize("given", ["abc", "0", "-1", "2,0", "1.5", ",", "²", "2,,1"])
+def test_a_variable_that_is_no_number_of_threads_is_a_plain_error(monkeypatch, given: str) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", given)
+    for ask in (threads.worker_count, Running().limit_threads):
+        with pytest.raises(LmkinError, match=r"OMP_NUM_THREADS .*1 or more.*unset it"):
+            ask()
+    monkeypatch.setattr("torch.set_num_threads", lambda _: None)
+    monkeypatch.setattr("threadpoolctl.threadpool_limits", lambda _: None)
+    Running(threads=1).limit_threads()  # what is asked for counts, whatever the variable says
+    assert os.environ["OMP_NUM_THREADS"] == "1"
 
 
 def test_one_worker_leaves_products_on_one_core(monkeypatch) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import transformers
 
 import lmkin
+from lmkin.analyses.redundancy import plan as plan_module
 from lmkin.analysis import Running, Source, find_analysis
 from lmkin.models import Reading
 
@@ -71,3 +73,30 @@ def test_similarity_says_its_route(folders: list[Path], sample: lmkin.Corpus) ->
     assert plan("similarity", source, measures="ckasim")["route"] == "joint"
     with pytest.raises(lmkin.LmkinError, match="two models or fewer"):
         plan("similarity", source, measures="ckasim", route="pairs")
+
+
+@pytest.mark.parametrize("neurons", [[64, 64], [384, 384], [768] * 13])
+def test_time_between_layers_grows_as_fits_and_sums_do(
+    monkeypatch: pytest.MonkeyPatch, neurons: list[int]
+) -> None:
+    """A clock that goes by a known formula: what every fit takes anyway is not taken for what grows with its width."""
+    now = [0.0]
+
+    def takes(widths: list[int], n: int) -> float:
+        d, layers = max(widths), len(widths)
+        fits = (layers - 1) * (0.05 + 7e-8 * d**3)
+        return fits + 2e-10 * n * d**2 * (layers - 1 + layers**2 / 4) / 2
+
+    def fake(arrays: dict[str, np.ndarray], **_: object) -> None:
+        some = list(arrays.values())
+        now[0] += takes([a.shape[1] for a in some], len(some[0]))
+
+    monkeypatch.setattr("lmkin.analyses.redundancy.plan.layer_redundancy", fake)
+    monkeypatch.setattr("time.perf_counter", lambda: now[0])
+    plan_module._regressions_timed.cache_clear()
+    options = find_analysis("redundancy").Options()
+    try:
+        planned = plan_module._seconds_of_regressions(neurons, 20_000, options)
+    finally:
+        plan_module._regressions_timed.cache_clear()
+    assert planned == pytest.approx(takes(neurons, 20_000))

@@ -9,7 +9,6 @@ from lmkin.analyses.attention import choose_sentence
 from lmkin.cli import run
 
 
-@pytest.mark.filterwarnings("ignore:.*longer than")
 def test_an_over_long_sentence(model_folder, tmp_path, capsys) -> None:
     (tmp_path / "long.txt").write_text("word " * 3000 + "\n")
     corpus, out = tmp_path / "long.txt", tmp_path / "o"

@@ -7,11 +7,15 @@ import os
 import re
 import subprocess
 import sys
+from typing import get_args
 
 import pytest
 
 import lmkin
+from lmkin.analysis import known_analyses
 from lmkin.cli import run
+from lmkin.corpus import known_formats
+from lmkin.interchange import FORMATS, ActivationFormat
 
 
 def lmkin_command(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -161,6 +165,42 @@ def test_a_users_mistake_is_one_paragraph(
     assert "Traceback" not in err
     assert says in flat(err)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("no_models")
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [(("--layers", "x"), "Cannot understand the layers 'x'"), (("--layers", "3-1"), "Write '1-3'"),
+     (("-o", "{file}"), "is a file; give a folder"), (("-o", "{full}"), "holds something else"),
+     (("--units", "sentence", "--pooling", "none"), "none"), (("--max-length", "0"), "max_length"),
+     (("--tokenizer", "a,b"), "2 tokenizers for 1 model"), (("--batch-tokens", "0"), "batch-tokens")],
+)  # fmt: skip
+def test_extract_refuses_what_cannot_be_meant_before_a_model_is_loaded(
+    call, tmp_path, given: tuple[str, ...], says: str
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    filled = [a.format(file=tmp_path / "file", full=tmp_path / "full") for a in given]
+    code, _, err = call("extract", "nowhere", "sample", "-o", tmp_path / "new", *filled)
+    assert code in (1, 2)
+    assert says in flat(err)
+    assert not (tmp_path / "new").exists()
+
+
+def test_choices_of_formats_are_listed_and_no_flag_says_what_is_so_anyway(call, tmp_path) -> None:
+    """Help of what reads a corpus, or writes for another tool, says which formats there are; shells complete them."""
+    assert set(get_args(ActivationFormat)) == set(FORMATS)
+    for command, formats in (
+        *((c, known_formats()) for c in ("extract", "inspect", *known_analyses())),
+        ("export", FORMATS),
+    ):
+        helped = flat(call(command, "--help")[1].replace("│", " "))
+        assert all(name in helped for name in formats), command
+        assert "--no-overwrite" not in helped
+    code, _, err = call("export", tmp_path, tmp_path / "x.json", "--format", "neurox")
+    assert code == 2
+    assert "'neurox-json'" in err
 
 
 def test_wrong_usage_is_2(call) -> None:

@@ -172,6 +172,24 @@ def test_another_run_is_refused_unless_it_may_overwrite(arguments, finished):
     assert (out / "lmkin.json").read_bytes() == before
 
 
+def test_files_of_others_with_names_of_its_own_stay(analysis, arguments, finished, tmp_path):
+    """Those that every run writes are refused before a model is loaded, the others before anything is replaced."""
+    names = json.loads((finished[0] / "lmkin.json").read_text("utf-8"))["files"]
+    sure = {"report.html", f"{analysis.result.kind}.nc"}
+    assert sure <= set(names)
+    late = next(name for name in names if name not in sure)
+    for name in (*sorted(sure), late):
+        out = tmp_path / name
+        out.mkdir()
+        (out / name).write_text("mine")
+        given = arguments if name == late else [analysis.name, "nowhere", *arguments[2:]]
+        outcome = call(*given, "-o", out, "--overwrite")
+        assert outcome.code == 1
+        assert f"{name} is there already, and lmkin did not write it" in outcome.said
+        assert (out / name).read_text() == "mine"
+        assert not [p.name for p in out.iterdir() if p.name not in (name, "unfinished")]
+
+
 # -- what it would take -------------------------------------------------------------------------------
 
 
@@ -211,7 +229,8 @@ def test_a_wrong_choice_is_refused(analysis, corpus, tmp_path):
     ("given", "message"),
     [(["--parts", "-3"], "parts"), (["--parts", "1"], "two parts at least"), (["--level", "7"], "level"),
      (["--memory", "much"], "memory"), (["--names", "a,b,c,d,e,f"], "names"), (["--seed", "-1"], "seed"),
-     (["--layers", "first"], "layers 'first'"), (["--tokenizer", "a,b,c"], "3 tokenizers for 1 model"),
+     (["--layers", "first"], "layers 'first'"), (["--layers", "3-1"], "Write '1-3'"),
+     (["--layers", "0-9999999999"], "more than any model has"), (["--tokenizer", "a,b,c"], "3 tokenizers for 1 model"),
      (["--option", "x"], "NAME=VALUE"), (["--format", "nothing"], "nothing"), (["--load", "no.py"], "no.py"),
      (["--corpus", "nowhere.conllu"], "no corpus at 'nowhere.conllu'")],
 )  # fmt: skip

@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import xarray as xr
 from transformers import AutoTokenizer
@@ -13,6 +14,7 @@ from transformers import AutoTokenizer
 import lmkin
 from lmkin.cli import run
 
+ROWS = np.random.default_rng(0).normal(size=(60, 4))
 TEXT = (
     "the cook ☃ a letter\n" * 3 + "☃ ☃ under the table\n" * 20 + "the old cook hid a letter\n" * 20
 )
@@ -149,8 +151,19 @@ def test_extract_and_inspect_say_what_is_unknown(whole, bare, snow, tmp_path, ca
     assert data["reading"]["losses"]["with_unknown_token"] == 3
 
 
-def test_inspect_refuses_what_it_would_not_use(snow, whole, capsys) -> None:
+def test_inspect_refuses_what_it_would_not_use(snow, whole, capsys, tmp_path) -> None:
+    lmkin.similarity({"a/0": ROWS, "b/0": ROWS}, measures="ckasim", progress=False).save(
+        tmp_path / "result"
+    )
+    lmkin.extract(whole, lmkin.read_corpus(snow), tmp_path / "store", progress=False)
+    result, store = tmp_path / "result", tmp_path / "store"
     for arguments, says in (
+        ((result, "--tokenizer", "x"), "PATH is a result, clusters, a mask or moments here"),
+        ((result, "--verify"), "--verify is for a store of activations"),
+        ((snow, "--verify"), "--verify is for a store of activations; PATH is a corpus here"),
+        ((store, "--option", "foo=1"), "--option is for a corpus; PATH is a store of activations"),
+        ((whole, "--option", "foo=1"), "--option is for a corpus; PATH is a model here"),
+        ((store, "--trust-remote-code"), "--trust-remote-code is for a model"),
         ((snow, "--tokenizer", whole), "--tokenizer is for a model"),
         ((snow, "--corpus", snow), "--corpus is for a model"),
         ((whole, "--limit", 3), "--limit is for a model that reads a corpus"),

@@ -89,3 +89,18 @@ def test_memory_of_unexplained_rows_is_of_the_rows_own_kind() -> None:
     found = lmkin.decompose(arrays, **plain)
     _, kept = found._kept.result()
     assert {X.dtype for X in kept.values()} == {np.dtype(np.float32)}
+
+
+def test_constant_neurons_are_told_by_every_analysis_alike() -> None:
+    """Two of twelve that never change, one at a large mean, where rounding leaves a deviation."""
+    random = np.random.default_rng(0)
+    layers = {f"{name}/0": random.normal(size=(400, 12)).astype(np.float32) for name in "ab"}
+    layers["a/0"][:, 3], layers["a/0"][:, 7] = 0, 1e4 + 0.1
+    results = [
+        lmkin.decompose(layers, progress=False),
+        lmkin.similarity(layers, measures="ckasim", progress=False),
+    ]
+    for result in results:
+        told = [a.text for a in result.alerts if a.kind == "constant neurons"]
+        assert len(told) == 1
+        assert told[0].startswith("in a, layer 0, 2 neurons never change")

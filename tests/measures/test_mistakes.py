@@ -140,6 +140,10 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
         lambda: lmkin.similarity(D, measures="ckasim", neurons="raw", parts=-1).matrix(),
         "parts is a whole number",
     ),
+    "more rows than measures of rows take": (
+        lambda: lmkin.similarity(D, measures="rbfcka", neurons="raw", sample_rows=100_000),
+        r"1,000 rows at most.*sample_rows=100000 would change nothing",
+    ),
     "a corpus for arrays": (
         lambda: lmkin.similarity(D, measures="ckasim", neurons="raw", corpus="sample").matrix(),
         "for models to read",
@@ -164,6 +168,15 @@ def test_mistake(name: str) -> None:
     call, message = MISTAKES[name]
     with pytest.raises(lmkin.LmkinError, match=message):
         call()
+
+
+def test_what_is_kept_is_what_measures_of_rows_and_permutations_are_computed_on() -> None:
+    rows = {name: np.random.default_rng(7).normal(size=(1500, 2)) for name in ("a/0", "b/0")}
+    about = {"measures": "rbfcka", "neurons": "raw", "intervals": False, "progress": False}
+    for kept, used in ((300, 300), (1000, 1000), (2000, 1000)):
+        result = lmkin.similarity(rows, sample_rows=kept, **about)
+        assert result.rbfcka.attrs["n_used"] == used
+    lmkin.similarity(rows, sample_rows=1200, permutations=2, **about)  # those take them all
 
 
 def test_nothing_is_read_before_options_are_checked() -> None:

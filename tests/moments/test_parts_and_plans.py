@@ -153,7 +153,14 @@ def test_routes_by_name() -> None:
     assert plan_moments(widths(2, 2, 100), 50, route="joint", memory="8GB").route == "joint"
 
 
-@pytest.mark.parametrize("parts", [1, 10])
+def test_one_part_is_refused_where_none_are_asked_for_by_another_word() -> None:
+    rows = {"a/0": np.random.default_rng(0).normal(size=(40, 3))}
+    with pytest.raises(lmkin.LmkinError, match=r"two at least; got 1.*parts=0"):
+        lmkin.compute_moments(rows, parts=1, progress=False)
+    assert not lmkin.compute_moments(rows, parts=0, progress=False).part_sizes
+
+
+@pytest.mark.parametrize("parts", [0, 10])
 def test_the_estimate_covers_what_the_sums_take(parts: int) -> None:
     """Every array that moments hold at the end, counted."""
     rng = np.random.default_rng(0)

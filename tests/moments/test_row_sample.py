@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.stats import chi2
 
 import lmkin
@@ -102,3 +103,24 @@ def test_last_bits_of_activations_do_not_draw_other_rows() -> None:
     assert drawn[0].tolist() == drawn[1].tolist()
     X[0, 10:] *= -1
     assert kept(Moments(sample_rows=50, seed=0).update({"a": X})).tolist() != drawn[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("width", "rogue"), [(64, 1), (64, 5), (64, 40), (2, 1), (1, 0)], ids=lambda n: str(n)
+)
+def test_samples_of_different_rows_do_not_draw_alike(width: int, rogue: int) -> None:
+    """Whatever some neurons, far larger than the others, say; and of rows that hold few values."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(4000, width))
+    X[:, :rogue] *= 5e4
+    each = [
+        Moments(sample_rows=50, seed=0).update({"a": X[i : i + 200]}) for i in range(0, 4000, 200)
+    ]
+    for moments in each:
+        moments.snapshot()
+    drawn = {tuple(sorted(moments.sample.keys.tolist())) for moments in each}
+    assert len(drawn) == 20
+    merged = each[0]
+    for moments in each[1:]:
+        merged.merge(moments)
+    assert len(set(merged.sample.keys.tolist())) == 50

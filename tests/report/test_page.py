@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
+from pathlib import Path
 
 import altair as alt
 import pytest
@@ -213,6 +216,69 @@ def test_the_drawing_script_is_bundled_once(cache_folder) -> None:
         kept.write_bytes(damage)
         assert _bundle_of_a_new_process() == first
     assert len(bundled) == 5
+
+
+def test_a_script_that_others_may_have_written_is_not_drawn_with(cache_folder, tmp_path) -> None:
+    """Into a page comes what only this user can have put there, however well it is signed; nothing waits or grows."""
+    folder, bundled = cache_folder
+    first = _bundle_of_a_new_process()
+    (kept,) = (folder / "lmkin").iterdir()
+    assert "6.4" in kept.name
+    assert hashlib.sha256(b"window.vegaEmbed = vegaEmbed;").hexdigest()[:12] in kept.name
+    assert (folder / "lmkin").stat().st_mode & 0o777 == 0o700
+    evil = b"alert(1)"
+    signed = b"// sha256 " + hashlib.sha256(evil).hexdigest().encode() + b"\n" + evil
+    (tmp_path / "evil").write_bytes(signed)
+    bad = b"\xff"
+    not_text = b"// sha256 " + hashlib.sha256(bad).hexdigest().encode() + b"\n" + bad
+    for number, lay in enumerate((
+        lambda: kept.symlink_to(tmp_path / "evil"), lambda: kept.symlink_to("/dev/zero"),
+        lambda: os.mkfifo(kept), lambda: kept.write_bytes(not_text),
+    )):  # fmt: skip
+        kept.unlink()
+        lay()
+        assert _bundle_of_a_new_process() == first
+        assert len(bundled) == number + 2
+        assert kept.is_file()
+        assert not kept.is_symlink()
+    kept.write_bytes(signed)
+    for mode in (0o770, 0o707):
+        (folder / "lmkin").chmod(mode)
+        assert _bundle_of_a_new_process() == first
+    (folder / "lmkin").rename(folder / "elsewhere")
+    (folder / "elsewhere").chmod(0o700)
+    (folder / "lmkin").symlink_to(folder / "elsewhere")
+    assert _bundle_of_a_new_process() == first
+    assert (folder / "elsewhere" / kept.name).read_bytes() == signed  # nor is it written there
+
+
+def test_where_the_script_is_kept(cache_folder, tmp_path, monkeypatch) -> None:
+    """In the cache of the user, if there is a user; what a killed process left there goes."""
+    _, bundled = cache_folder
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "home").mkdir()
+    for cache, home, made in (
+        ("relative", str(tmp_path / "home"), tmp_path / "home" / ".cache"), ("", "", None),
+        ("", str(tmp_path / "nobody"), None), ("", "home", None),
+        (str(tmp_path / "no" / "cache"), str(tmp_path / "home"), None),
+    ):  # fmt: skip
+        monkeypatch.setenv("XDG_CACHE_HOME", cache)
+        monkeypatch.setenv("HOME", home)
+        before = sorted(tmp_path.rglob("*"))
+        _bundle_of_a_new_process()
+        new = {p for p in tmp_path.rglob("*") if p.is_file()} - set(before)
+        assert len(new) == (made is not None), (cache, home)
+        assert all(made in p.parents for p in new)
+        assert made or sorted(tmp_path.rglob("*")) == before
+    assert len(bundled) == 5
+    assert not Path("/.cache/lmkin").exists()
+    left = tmp_path / "home" / ".cache" / "lmkin" / ".x.js.0123456789abcdef.tmp"
+    left.write_text("half")
+    next(left.parent.glob("*.js")).unlink()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    _bundle_of_a_new_process()
+    assert not left.exists()
 
 
 def test_no_place_to_keep_the_drawing_script_is_no_harm(cache_folder) -> None:

@@ -17,7 +17,7 @@ import lmkin
 from lmkin.analyses.similarity import Similarity
 from lmkin.analysis import Analysis, Running, Source
 from lmkin.core import Plan, fingerprint, option
-from lmkin.report import Chapter, result_charts, run_to_folder, write_result
+from lmkin.report import Chapter, result_charts, run_to_folder, write_report, write_result
 from lmkin.results import Result, load_result
 from lmkin.rows import Workspace
 
@@ -70,6 +70,62 @@ def test_the_same_run_again_and_another_one(tmp_path: Path) -> None:
         write_result(result(), tmp_path)
     write_result(result(run="two"), tmp_path, charts=False, overwrite=True)
     assert json.loads((tmp_path / "lmkin.json").read_text("utf-8"))["run"] == "two"
+
+
+def test_files_of_others_are_never_replaced(tmp_path: Path) -> None:
+    """Whatever of lmkin's own has the same name, whether it may overwrite, by whatever way it is written."""
+    given = result()
+    drawn = f"charts/{next(iter(result_charts(given)))}.png"
+    for number, name in enumerate(("report.html", "similarity.nc", "averages.csv", drawn)):
+        folder = tmp_path / str(number)
+        (folder / name).parent.mkdir(parents=True)
+        (folder / name).write_text("mine")
+        for overwrite in (False, True):
+            with pytest.raises(lmkin.LmkinError, match=rf"{name} is there already.*did not write"):
+                write_result(given, folder, progress=False, overwrite=overwrite)
+            if name.endswith((".nc", ".csv")):
+                with pytest.raises(lmkin.LmkinError, match="did not write"):
+                    given.save(folder, overwrite=overwrite)
+        assert (folder / name).read_text() == "mine"
+        assert names(folder) == {name}
+        (folder / name).unlink()
+        (folder / name).symlink_to(tmp_path / "elsewhere")
+        with pytest.raises(lmkin.LmkinError, match="did not write"):
+            write_result(given, folder, progress=False)
+        assert (folder / name).is_symlink()
+    out = tmp_path / "later"  # beside results of lmkin too
+    write_result(given, out, charts=False)
+    (out / "charts").mkdir()
+    (out / drawn).write_text("mine")
+    before = {name: (out / name).read_bytes() for name in names(out)}
+    with pytest.raises(lmkin.LmkinError, match="did not write"):
+        write_result(given, out, progress=False)
+    assert {name: (out / name).read_bytes() for name in names(out)} == before
+
+
+def test_a_result_that_is_saved_replaces_no_other_run(tmp_path: Path) -> None:
+    """The rule of `write_result`, for `save` into a folder; what is one file is not replaced at all."""
+    one, two = result(), result(run="two")
+    out = tmp_path / "out"
+    write_result(two, out, charts=False)
+    before = {name: (out / name).read_bytes() for name in names(out)}
+    with pytest.raises(lmkin.LmkinError, match=r"another run.*overwrite=True"):
+        one.save(out)
+    assert {name: (out / name).read_bytes() for name in names(out)} == before
+    two.save(out)  # its own run
+    one.save(out, overwrite=True)
+    assert lmkin.load(out).attrs["run"] == "one"
+    writers = {
+        "r.nc": one.save, "r.csv": one.save,
+        "r.html": lambda path, **more: write_report(one, out=path, **more),
+    }  # fmt: skip
+    for name, write in writers.items():
+        (tmp_path / name).write_text("mine")
+        with pytest.raises(lmkin.LmkinError, match=rf"{name} is there already.*overwrite=True"):
+            write(tmp_path / name)
+        assert (tmp_path / name).read_text() == "mine"
+        write(tmp_path / name, overwrite=True)
+        assert (tmp_path / name).read_bytes() != b"mine"
 
 
 def test_old_files_go_when_the_new_are_whole(
@@ -187,7 +243,16 @@ def test_an_analysis_runs_into_a_folder_and_goes_on(tmp_path: Path) -> None:
         run(Asked(layers=3), overwrite=True)
     for name, content in before.items():
         assert (path.parent / name).read_bytes() == content  # the old ones are whole
-    analysis.failing = False
+    analysis.failing, before_it = False, analysis.runs
     run(Asked(layers=3), overwrite=True)
     assert json.loads((path.parent / "lmkin.json").read_text("utf-8"))["run"] != manifest["run"]
     assert not (path.parent / "unfinished").exists()
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "report.html").write_text("mine")
+    with pytest.raises(lmkin.LmkinError, match="did not write"):
+        run_to_folder(
+            analysis, Source({"a/0": rows, "b/0": rows}), Asked(), running, foreign, overwrite=True
+        )
+    assert (foreign / "report.html").read_text() == "mine"
+    assert analysis.runs == before_it + 1  # refused before anything was computed

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 import lmkin
-from lmkin.measures import Measure, measure_function, measure_info, measure_names
+from lmkin.measures import Measure, forget, measure_function, measure_info, measure_names
 from lmkin.results import jackknife, spread_of_folds
 from measures.layer_pairs import correlated
 from measures.naive import NAIVE, ON_TEST
@@ -216,6 +216,30 @@ def test_errors_of_a_sample_follow_the_parts_of_the_sample() -> None:
         sizes,
     )
     assert result.rbfcka_se.values[0, 0, 1, 0] == pytest.approx(expected)
+
+
+def test_a_part_without_a_row_in_the_sample_is_named_with_what_to_do() -> None:
+    """A fitted measure of rows is scored on each part of the sample."""
+
+    @lmkin.measure("fits", fitted=True)
+    def fits(X: np.ndarray, Y: np.ndarray) -> float:
+        return float(np.corrcoef(X[:, 0], Y[:, 0])[0, 1])
+
+    try:
+        A, B = correlated(np.random.default_rng(4), 3000, 3, 4)
+        labels = np.repeat([0, 1, 2], [1498, 4, 1498])
+        moments = lmkin.compute_moments({"x": A, "y": B}, parts=labels, sample_rows=90, seed=5)
+        with pytest.raises(lmkin.LmkinError, match=r"in part '1'; there are 0\..*sample_rows"):
+            lmkin.similarity(moments, measures="fits", neurons="raw", held_out=True)
+        with pytest.raises(
+            lmkin.LmkinError, match=r"Three units .* in part '1'; there are 2\..*parts="
+        ):
+            lmkin.similarity(
+                {"x": A[:8], "y": B[:8]}, measures="svsim", held_out=True, neurons="raw",
+                parts=[0, 0, 0, 1, 1, 2, 2, 2],
+            )  # fmt: skip
+    finally:
+        forget("fits")
 
 
 def test_what_cannot_be_computed() -> None:

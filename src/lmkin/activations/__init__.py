@@ -8,6 +8,7 @@ from .extraction_plan import plan_extraction
 from .joined_layers import JoinedLayers
 from .manifest import make_manifest, unknown_in
 from .store import finished_key, open_activations, read_manifest, store_size
+from .store_writer import check_store_folder
 from .views import LayerView
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "JoinedLayers",
     "LayerView",
     "Run",
+    "check_store_folder",
     "common_units",
     "default_batch_tokens",
     "export_activations",

@@ -10,18 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import ActivationsError, LmkinWarning, progress_bar
-from ..interchange import find_format
+from ..core import ActivationsError, LmkinWarning, as_path, progress_bar, require_new_file
+from ..interchange import ActivationFormat, find_format
 from .activations import Activations
 
 
 def export_activations(
-    acts: Activations, path: str | Path, format: str | None = None, *, progress: bool | None = None
+    acts: Activations,
+    path: str | Path,
+    format: ActivationFormat | None = None,
+    *,
+    overwrite: bool = False,
+    progress: bool | None = None,
 ) -> int:
     """Write activations for contextual-repr-analysis or NeuroX; returns the number of sentences.
 
     ``format`` is ``contextual-repr``, ``neurox-hdf5`` or ``neurox-json``; by default it follows
-    the extension. Words without a vector are not in the file: it holds the words that are.
+    the extension. Words without a vector are not in the file: it holds the words that are. Raise if the file is there
+    already, unless ``overwrite``.
     """
     if acts.units.kind != "word":
         raise ActivationsError(
@@ -29,8 +35,9 @@ def export_activations(
         )
     if len(set(acts.widths.values())) != 1:
         raise ActivationsError("These formats need all layers to have the same width.")
+    target = as_path(path)
+    require_new_file(target, overwrite=overwrite)
     _warn_of_what_is_lost(acts)
-    target = Path(path)
     file_format = find_format(target, format)
     total = len(np.unique(acts.units.sentence))
     with progress_bar(file_format.name, total, "sentences", show=progress) as advance:

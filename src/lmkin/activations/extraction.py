@@ -16,6 +16,7 @@ from ..core import (
     LmkinError,
     ModelError,
     as_path,
+    check_layers,
     choose_layers,
     did_you_mean,
     is_whole,
@@ -30,7 +31,7 @@ from .activations import Activations
 from .batches import batches, shard_ranges
 from .manifest import make_manifest, shard_entries
 from .shards import ShardImage
-from .store_writer import StoreWriter
+from .store_writer import StoreWriter, check_store_folder
 
 _log = logging.getLogger(__name__)
 DTYPES = ("float32", "float16")
@@ -92,10 +93,8 @@ def extract(
     progress
         Show a progress bar; by default where there is a terminal or a notebook.
     """
-    model = load_model(model) if isinstance(model, str | Path) else model
-    corpus = read_corpus(corpus) if isinstance(corpus, str | Path) else corpus
-    batch_tokens = default_batch_tokens(model) if batch_tokens is None else batch_tokens
-    check_numbers(batch_tokens, shard_bytes, dtype)
+    check_numbers(1 if batch_tokens is None else batch_tokens, shard_bytes, dtype)
+    check_layers(layers)
     rule = UnitRule.make(
         units,
         pooling,
@@ -105,6 +104,11 @@ def extract(
         overlap=overlap,
         max_length=max_length,
     )
+    if out is not None:
+        check_store_folder(as_path(out))
+    corpus = read_corpus(corpus) if isinstance(corpus, str | Path) else corpus
+    model = load_model(model) if isinstance(model, str | Path) else model
+    batch_tokens = default_batch_tokens(model) if batch_tokens is None else batch_tokens
     layer_numbers = choose_layers(layers, model.n_layers)
     reading = read_units(model, corpus, rule)
     width = sum(model.widths[n] for n in layer_numbers)

@@ -37,6 +37,18 @@ _OUR_FILES = re.compile(
 )
 
 
+def check_store_folder(folder: Path) -> None:
+    """Raise if activations cannot be put there: it is a file, or holds something else."""
+    if folder.exists() and not folder.is_dir():
+        raise ActivationsError(f"{folder} is a file; give a folder for the activations.")
+    foreign = _foreign(folder) if folder.exists() else None
+    if foreign is not None:
+        raise ActivationsError(
+            f"The folder {folder} holds something else than activations of lmkin (there is {foreign.name}). Choose "
+            f"another folder; nothing was touched."
+        )
+
+
 class StoreWriter:
     """Writes a store shard by shard; a shard that is finished is never computed again."""
 
@@ -79,15 +91,8 @@ class StoreWriter:
     def _earlier(self, *, overwrite: bool) -> dict[str, Any] | None:
         """The manifest of an earlier try at the same run. Raise if anything else is in the way."""
         folder = self.folder
-        if folder.is_file():
-            raise ActivationsError(f"{folder} is a file; give a folder for the activations.")
+        check_store_folder(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        foreign = _foreign(folder)
-        if foreign is not None:
-            raise ActivationsError(
-                f"The folder {folder} holds something else than activations of lmkin (there is {foreign.name}). Choose "
-                f"another folder; nothing was touched."
-            )
         self._lock.acquire()
         inner = folder / REPLACEMENT
         if inner.is_symlink() or (inner.exists() and not inner.is_dir()):

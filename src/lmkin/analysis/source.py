@@ -14,7 +14,7 @@ from ..core import (
     SPLITS,
     LmkinError,
     check_choices,
-    choose_layers,
+    check_layers,
     did_you_mean,
     fingerprint,
     key_of,
@@ -22,7 +22,7 @@ from ..core import (
     option_fields,
     quoted,
 )
-from ..corpus import Corpus, read_corpus
+from ..corpus import Corpus, known_formats, read_corpus
 from ..models import LanguageModel, Loading, Reading, load_model
 from ..moments import Moments
 from ..rows import RowSource, row_source
@@ -32,8 +32,6 @@ ROLES = ("dev", "test")
 """What a corpus may be for, beside train."""
 CORPUS = "Corpus"
 MODEL = "Model"
-_MANY = 10_000
-"""More layers than any model has: what is wrong with so many is wrong in any case."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,10 @@ class Source:
     )
     limit: int | None = option(None, "Only the first so many sentences.", CORPUS, least=1)
     format: str | None = option(
-        None, "Format of the corpus, if extension and content do not tell.", CORPUS
+        None,
+        f"Format of the corpus, if extension and content do not tell. One of {', '.join(sorted(known_formats()))}.",
+        CORPUS,
+        complete=lambda: sorted(known_formats()),
     )
     format_options: Mapping[str, Any] = field(default_factory=dict)
     reading: Reading = field(default_factory=Reading)
@@ -72,7 +73,7 @@ class Source:
         """
         usual = usual or Reading()
         self.reading.rule()
-        choose_layers(self.reading.layers, _MANY)
+        check_layers(self.reading.layers)
         check_choices(self.loading)
         self._one_per_model(self.names, "names")
         self._tokenizers()

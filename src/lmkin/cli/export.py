@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
+from ..core import require_new_file
+from ..interchange import ActivationFormat
 from .output import set_verbosity, show
 
 
@@ -14,12 +16,15 @@ def command(
     store: Annotated[Path, typer.Argument(help="A store of activations.")],
     file: Annotated[Path, typer.Argument(help="The file to write, e.g. bert.hdf5 or bert.json.")],
     format: Annotated[
-        str | None,
+        ActivationFormat | None,
         typer.Option(
-            help="contextual-repr, neurox-hdf5 or neurox-json. Default: by the extension."
+            metavar="WORD",
+            help=f"One of {', '.join(get_args(ActivationFormat))}. Default: by the extension.",
         ),
     ] = None,
-    overwrite: Annotated[bool, typer.Option(help="Replace the file if it is there.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the file if it is there.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for machines.")] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Say what happens; show tracebacks.")
@@ -33,12 +38,11 @@ def command(
     """
     set_verbosity(verbose)
     from ..activations import export_activations, open_activations
-    from ..core import LmkinError, human_bytes
+    from ..core import human_bytes
 
-    if file.exists() and not overwrite:
-        raise LmkinError(f"{file} is there already. Give another name, or --overwrite.")
+    require_new_file(file, overwrite=overwrite)
     acts = open_activations(store)
-    count = export_activations(acts, file, format)
+    count = export_activations(acts, file, format, overwrite=overwrite)
     lost = len(set(acts.units.sentence.tolist())) - count
     rows = {
         "sentences": f"{count:,}" + (f" ({lost:,} repeated ones share an entry)" if lost else ""),

@@ -15,6 +15,7 @@ from .descriptions import describe_losses, describe_store, describe_unknown
 from .flags import (
     AS_JSON,
     DRY_RUN,
+    FORMAT,
     FORMAT_OPTIONS,
     VERBOSE,
     name_value_pairs,
@@ -45,14 +46,7 @@ _PARAMETERS = [
         int | None,
         typer.Option(min=1, help="Only the first so many sentences.", rich_help_panel="Corpus"),
     ),
-    plain_parameter(
-        "format",
-        str | None,
-        typer.Option(
-            help="Format of the corpus, if extension and content do not tell.",
-            rich_help_panel="Corpus",
-        ),
-    ),
+    plain_parameter("format", str | None, FORMAT),
     FORMAT_OPTIONS,
     *parameters(Loading, "loading"),
     plain_parameter(
@@ -88,20 +82,28 @@ def run_extract(given: dict[str, Any]) -> None:
         raise LmkinError("Where to? Give a folder with -o DIR, or --dry-run to see what it takes.")
     if not 0 < given["shard_mb"] < 1e6:  # NaN fails this too
         raise LmkinError(f"--shard-mb must be a size in MB, such as 64; got {given['shard_mb']}.")
-    from ..activations import extract, finished_key
-    from ..analysis import Running
+    from ..activations import check_store_folder, extract, finished_key
+    from ..analysis import Running, Source
     from ..corpus import read_corpus
     from ..models import load_model
 
     reading = Reading(**values_of(Reading, "reading", given))
-    reading.rule()
+    source = Source(
+        given["model"],
+        given["corpus"],
+        names=None if given["name"] is None else [given["name"]],
+        reading=reading,
+        loading=Loading(**values_of(Loading, "loading", given)),
+    )
+    source.check()
+    if out is not None and not given["dry_run"]:
+        check_store_folder(out)
     with busy(f"Reading {given['corpus']} …"):
         formatted = name_value_pairs(given["format_options"])
         sentences = read_corpus(given["corpus"], given["format"], **formatted)[: given["limit"]]
     Running(threads=given["threads"]).limit_threads()
-    loading = Loading(**values_of(Loading, "loading", given))
     with busy(f"Loading {given['model']} …"):
-        model = load_model(given["model"], name=given["name"], **loading.to_dict())
+        model = load_model(given["model"], name=given["name"], **source.loading.to_dict())
     storage = {"dtype": given["dtype"], "shard_bytes": max(1, int(given["shard_mb"] * 1e6))}
     if given["dry_run"]:
         _say_plan(model, sentences, reading, storage, as_json=given["as_json"])

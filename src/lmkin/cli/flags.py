@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import typer
 
 from ..core import LmkinError, OptionField, option_fields, quoted
+from ..corpus import known_formats
 
 _SIMPLE = (bool, int, float, str)
 _WIDE = 16
@@ -78,6 +79,12 @@ def typer_command(
     return command
 
 
+FORMAT: Any = typer.Option(
+    help="Format of the corpus, if extension and content do not tell. "
+    f"One of {', '.join(sorted(known_formats()))}.",
+    autocompletion=lambda incomplete: [f for f in known_formats() if f.startswith(incomplete)],
+    rich_help_panel="Corpus",
+)
 FORMAT_OPTIONS = plain_parameter(
     "format_options",
     list[str] | None,

@@ -20,7 +20,7 @@ from .descriptions import (
     describe_result,
     describe_store,
 )
-from .flags import name_value_pairs
+from .flags import FORMAT, name_value_pairs
 from .output import busy, print_table, say, set_verbosity, show
 
 _CORPUS: dict[str, Any] = {"rich_help_panel": "Corpus"}
@@ -34,9 +34,7 @@ def command(
             "of neurons, a mask, or moments."
         ),
     ],
-    format: Annotated[
-        str | None, typer.Option(help="Format of the corpus, if it does not tell.", **_CORPUS)
-    ] = None,
+    format: Annotated[str | None, FORMAT] = None,
     option: Annotated[
         list[str] | None,
         typer.Option(
@@ -88,7 +86,16 @@ def command(
     set_verbosity(verbose)
     # With a corpus to read, --format is of that.
     kind = _kind(path, format if corpus is None else None)
-    _refuse_unless_model(kind, corpus, limit, tokenizer)
+    given = {
+        "--corpus": corpus is not None,
+        "--tokenizer": tokenizer is not None,
+        "--trust-remote-code": trust_remote_code,
+        "--verify": verify,
+        "--option": bool(option),
+    }
+    _refuse_unused(kind, [flag for flag, is_given in given.items() if is_given])
+    if limit is not None and corpus is None:
+        raise LmkinError("--limit is for a model that reads a corpus: give --corpus, too.")
     result: Any = None
     with busy(f"Looking into {path} …"):
         if kind == "store":
@@ -139,15 +146,27 @@ def _written(path: str) -> tuple[str, Any, Described]:
     return f"result: {thing.kind}", thing, describe_result(thing)
 
 
-def _refuse_unless_model(
-    kind: str, corpus: str | None, limit: int | None, tokenizer: str | None
-) -> None:
-    """Raise if options for a model that reads a corpus were given for something else."""
-    if kind != "model" and (corpus is not None or tokenizer is not None):
-        flag = "--corpus" if corpus is not None else "--tokenizer"
-        raise LmkinError(f"{flag} is for a model that reads; PATH is a {kind} here. Leave it out.")
-    if limit is not None and corpus is None:
-        raise LmkinError("--limit is for a model that reads a corpus: give --corpus, too.")
+_WHAT = {"corpus": "a corpus", "model": "a model", "store": "a store of activations"}
+_READS = "a model that reads a corpus"
+_USES = {
+    "--corpus": (_READS, ["model"]),
+    "--tokenizer": (_READS, ["model"]),
+    "--trust-remote-code": ("a model", ["model"]),
+    "--verify": ("a store of activations", ["store"]),
+    "--option": ("a corpus", ["corpus"]),
+}
+"""What flags are for: in words, and of which kinds."""
+
+
+def _refuse_unused(kind: str, flags: list[str]) -> None:
+    """Raise if a flag would do nothing for what is inspected; with a corpus, a model has the flags of that too."""
+    for flag in flags:
+        what, kinds = _USES[flag]
+        if kind not in kinds and not (
+            kind == "model" and "--corpus" in flags and "corpus" in kinds
+        ):
+            here = _WHAT.get(kind, "a result, clusters, a mask or moments")
+            raise LmkinError(f"{flag} is for {what}; PATH is {here} here. Leave it out.")
 
 
 def _kind(spec: str, format: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ..core import LmkinError
+from ..core import LmkinError, as_path, require_new_file
 from .output import busy, say, set_verbosity
 
 
@@ -32,8 +32,7 @@ def command(
     lmkin report twins heads kin -o everything.html
     """
     set_verbosity(verbose)
-    if out.exists() and not overwrite:
-        raise LmkinError(f"{out} is there already. Give another name with -o FILE, or --overwrite.")
+    require_new_file(as_path(out), overwrite=overwrite)
     from ..report import write_report
     from ..results import Result, load
 
@@ -48,5 +47,5 @@ def command(
                 )
             loaded.append(thing)
     with busy("Drawing …"):
-        write_report(*loaded, out=out, title=title)
+        write_report(*loaded, out=out, title=title, overwrite=overwrite)
     say(f"Written: open {out} in a browser.")

@@ -19,9 +19,10 @@ from .errors import (
     near_files,
 )
 from .files.atomic import LEFT_BEHIND, remove_left_behind, replacing
+from .files.cache import keep_cached, read_cached
 from .files.fingerprint import fingerprint
 from .files.lock import FolderLock, locked
-from .files.paths import as_path
+from .files.paths import as_path, require_new_file
 from .files.plain_data import (
     Choice,
     Number,
@@ -49,6 +50,7 @@ from .layer_ids import (
     LayerId,
     Layout,
     as_layer_id,
+    check_layers,
     choose_layers,
     named_blocks,
     unique_names,
@@ -140,6 +142,7 @@ __all__ = [
     "cell",
     "check_choices",
     "check_intervals",
+    "check_layers",
     "check_parts",
     "check_seed",
     "checked",
@@ -154,6 +157,7 @@ __all__ = [
     "interrupted",
     "is_double",
     "is_whole",
+    "keep_cached",
     "key_of",
     "listed_names",
     "load_tensors",
@@ -176,6 +180,7 @@ __all__ = [
     "printable",
     "progress_bar",
     "quoted",
+    "read_cached",
     "read_file",
     "read_json",
     "refuse_unused",
@@ -185,6 +190,7 @@ __all__ = [
     "require_disk",
     "require_file",
     "require_memory",
+    "require_new_file",
     "runs",
     "save_tensors",
     "slugs",

@@ -12,6 +12,8 @@ import numpy as np
 from .errors import LmkinError, MomentsError
 from .quotation import quoted
 
+_MANY = 100_000
+"""More layers than any model has."""
 PANEL = 768
 """Columns of a product: narrower ones leave the processor waiting."""
 
@@ -148,12 +150,36 @@ def choose_layers(layers: str | int | Sequence[int], n_layers: int) -> list[int]
         return list(range(n_layers))
     if isinstance(layers, str) and layers == "last":
         return [n_layers - 1]
+    numbers = _layer_numbers(layers)
+    wrong = [n for n in numbers if not -n_layers <= n < n_layers]
+    if wrong:
+        raise LmkinError(
+            f"no layer {wrong[0]}: the model has the layers 0 to {n_layers - 1}, 0 the embeddings."
+        )
+    return sorted({n % n_layers for n in numbers})
+
+
+def check_layers(layers: str | int | Sequence[int]) -> None:
+    """Raise if layers cannot be meant, whatever the model: before one is loaded."""
+    if not isinstance(layers, str) or layers not in ("all", "last"):
+        _layer_numbers(layers)
+
+
+def _layer_numbers(layers: str | int | Sequence[int]) -> list[int]:
     numbers: list[int] = []
     try:
         if isinstance(layers, str):
             for part in layers.split(","):
                 first, dash, last = part.strip().rpartition("-")
                 low, high = (int(first), int(last)) if dash and first else (int(part), int(part))
+                if low > high:
+                    raise LmkinError(
+                        f"The layers {quoted(part.strip())} count down, so that there are none. Write '{high}-{low}'."
+                    )
+                if high - low >= _MANY:
+                    raise LmkinError(
+                        f"The layers {quoted(part.strip())} are more than any model has."
+                    )
                 numbers += range(low, high + 1)
         else:
             numbers = [operator.index(n) for n in np.atleast_1d(np.asarray(layers)).tolist()]
@@ -161,8 +187,8 @@ def choose_layers(layers: str | int | Sequence[int], n_layers: int) -> list[int]
         raise LmkinError(
             f"Cannot understand the layers {quoted(layers)}. Write 'all', 'last', or numbers such as '0,4-6,-1'."
         ) from None
-    wrong = [n for n in numbers if not -n_layers <= n < n_layers]
-    if wrong or not numbers:
-        got = f"no layer {wrong[0]}" if wrong else "no layer asked for"
-        raise LmkinError(f"{got}: the model has the layers 0 to {n_layers - 1}, 0 the embeddings.")
-    return sorted({n % n_layers for n in numbers})
+    if not numbers:
+        raise LmkinError(
+            "No layer is asked for. Write 'all', 'last', or numbers such as '0,4-6,-1'."
+        )
+    return numbers

@@ -12,7 +12,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
+from .errors import LmkinError
 from .interruption import stop_if_interrupted
+from .quotation import quoted
 
 Item = TypeVar("Item")
 Run = Callable[[Callable[[Any], None], Iterable[Any]], None]
@@ -33,8 +35,19 @@ def worker_count() -> int:
     """
     some = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     cores = some or 1
-    asked = os.environ.get("OMP_NUM_THREADS")
-    return min(cores, int(asked)) if asked else free_cores(cores)
+    asked = os.environ.get("OMP_NUM_THREADS", "").strip()
+    return min(cores, _first_number(asked)) if asked else free_cores(cores)
+
+
+def _first_number(asked: str) -> int:
+    """Threads of the outermost level, as OpenMP reads its variable: one number, or one a level with commas."""
+    levels = [level.strip() for level in asked.split(",")]
+    if not all(level.isascii() and level.isdigit() and int(level) for level in levels):
+        raise LmkinError(
+            f"The variable OMP_NUM_THREADS of the environment is a number of threads, 1 or more; got {quoted(asked)}. "
+            f"Set it to one, or unset it."
+        )
+    return int(levels[0])
 
 
 @functools.cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ class Interchange:
     write: Callable[[Path, Iterable[Record]], int]
 
 
+ActivationFormat = Literal["contextual-repr", "neurox-hdf5", "neurox-json"]
 FORMATS = {
     "contextual-repr": Interchange(
         "contextual-repr",

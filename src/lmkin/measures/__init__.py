@@ -19,10 +19,18 @@ from .registry import (
     measure_names,
     needs_spectra,
 )
-from .replicates import MomentReplicates, PanelReplicates, Replicates, RowReplicates, sampled
+from .replicates import (
+    SAMPLED,
+    MomentReplicates,
+    PanelReplicates,
+    Replicates,
+    RowReplicates,
+    sampled,
+)
 
 __all__ = [
     "INVARIANCES",
+    "SAMPLED",
     "Check",
     "Conformance",
     "LayerStats",

@@ -20,7 +20,7 @@ Place = tuple[int, int]
 Stage = list[list[Place]]
 """Pairs of layers by number; those of one list may be computed side by side."""
 SAMPLED = 1000
-"""Units that measures of n² cost are given."""
+"""Rows that measures of rows, of n² cost, are given at most."""
 
 
 class Replicates(ABC):
@@ -75,7 +75,7 @@ class MomentReplicates(Replicates):
     def _sides(self, without: Hashable | None, only: Hashable | None) -> list[MomentSide]:
         snapshot = self.moments.snapshot(without=without, only=only)
         if snapshot.n < 3:
-            raise MeasureError(f"Three units at least are needed; there are {snapshot.n}.")
+            raise too_few(snapshot.n, without, only)
         precision = self.moments.precision or "float32"
         return [MomentSide(snapshot, i, precision) for i in range(len(self.names))]
 
@@ -118,7 +118,7 @@ class PanelReplicates(MomentReplicates):
 
 
 class RowReplicates(Replicates):
-    """From the rows themselves; ``parts`` says how many parts there are, where some of them have no row here."""
+    """From the rows themselves; ``parts`` names all parts that there are, where some of them have no row here."""
 
     def __init__(
         self,
@@ -126,17 +126,23 @@ class RowReplicates(Replicates):
         part: NDArray[np.int64],
         *,
         keep_parts: bool,
-        parts: int = 0,
+        parts: Sequence[Hashable] = (),
     ):
         if len({array_api_compat.array_namespace(a) for _, a in rows}) > 1:
             rows = [(name, to_numpy(a)) for name, a in rows]
         self.rows = rows
         self.part = part
+        self.sample = bool(parts)
+        """Whether these are some rows of many."""
         self.names = [name for name, _ in rows]
         self.n = len(part)
         numbers, counts = np.unique(part, return_counts=True)
         sizes = dict(zip(numbers.tolist(), counts.tolist(), strict=True))
-        every = range(parts) if parts else sizes
+        every = range(len(parts)) if parts else sizes
+        self.called: dict[Hashable, Hashable] = (
+            dict(enumerate(parts)) if parts else {k: k for k in sizes}
+        )
+        """The names of the parts by their numbers."""
         self.part_sizes = (
             {k: sizes.get(k, 0) for k in every} if keep_parts and len(sizes) > 1 else {}
         )
@@ -150,7 +156,8 @@ class RowReplicates(Replicates):
         everything = bool(keep.all())
         numbers = np.flatnonzero(keep)
         if len(numbers) < 3:
-            raise MeasureError(f"Three units at least are needed; there are {len(numbers)}.")
+            called = self.called
+            raise too_few(len(numbers), called.get(without), called.get(only), sample=self.sample)
         return [RowSide(a if everything else a[numbers], name) for name, a in self.rows]
 
     def pair(self, x: Any, y: Any, standardized: bool, test: Pair | None = None) -> RowPair:
@@ -177,8 +184,24 @@ def sampled(moments: Moments | PanelMoments, most: int = SAMPLED) -> RowReplicat
         )
         for group, columns in zip(moments.groups, moments.layout.slices, strict=True)
     ]
-    parts = len(moments.part_sizes)
-    return RowReplicates(layers, part, keep_parts=parts > 1, parts=parts)
+    parts = list(moments.part_sizes)
+    return RowReplicates(layers, part, keep_parts=len(parts) > 1, parts=parts)
+
+
+def too_few(
+    n: int, without: Hashable | None, only: Hashable | None, *, sample: bool = False
+) -> MeasureError:
+    """That fewer than three units are there, where, and what to do; ``sample``: of rows that were drawn."""
+    units = "rows that are kept as they are" if sample else "units"
+    if only is not None:
+        where = f"to score on in part {quoted(str(only))}"
+    else:
+        where = "" if without is None else f"once part {quoted(str(without))} is left out"
+    remedy = f"Take {'more of them (sample_rows=…)' if sample else 'more units'}"
+    fewer = ", or fewer parts (parts=…)" if (only, without) != (None, None) else ""
+    return MeasureError(
+        f"Three {units} at least are needed{' ' * bool(where)}{where}; there are {n}. {remedy}{fewer}."
+    )
 
 
 def require_life(

@@ -48,6 +48,7 @@ def unit_attention(
     special_tokens: str = "drop",
     first_token: str = "drop",
     batch_tokens: int = 2048,
+    warn: bool = True,
 ) -> Iterator[UnitAttention]:
     r"""Attention between the words of every sentence that the model can read at once, in corpus order.
 
@@ -60,7 +61,8 @@ def unit_attention(
     again; with ``"keep"`` they stay as units of their own. A token that reaches into several words
     gives each an equal share. ``first_token="drop"`` leaves out a decoder's position 0 in the
     same way. Sentences that do not fit into one window are left out with a warning that counts them; so are
-    those that have no unit left (:attr:`UnitAttention.sentence` tells which are there).
+    those that have no unit left (:attr:`UnitAttention.sentence` tells which are there). With ``warn=False`` nothing is
+    said of either: for a caller that asks for some sentences after others, and counts what is lost of all.
     """
     if not model.shows_attention:
         raise ModelError(
@@ -95,14 +97,14 @@ def unit_attention(
         batch.append(item)
     if batch:
         yield from counted(_run(model, batch))
-    if blank:
+    if blank and warn:
         warnings.warn(
             f"{model.name}: {blank:,} rows of attention go to special tokens alone, and are shown as even. "
             f"special_tokens='keep' shows where they go.",
             LmkinWarning,
             stacklevel=2,
         )
-    if too_long:
+    if too_long and warn:
         warnings.warn(
             f"{too_long:,} of {len(corpus):,} sentences are longer than {model.name} reads at once, and have no "
             f"attention map.",

@@ -58,6 +58,10 @@ def compute_moments(
     if not is_whole(sample_rows) or sample_rows < 0:
         raise MomentsError(f"sample_rows is a whole number, 0 or more; got {quoted(sample_rows)}.")
     check_seed(seed)
+    if is_whole(parts) and parts == 1:
+        raise MomentsError(
+            "Of the parts one is left out at a time, so there are two at least; got 1. For sums in one piece: parts=0."
+        )
     opened = row_source(source, corpus, parts=parts, **reading)
     return accumulate(
         opened,

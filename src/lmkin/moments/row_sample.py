@@ -12,7 +12,7 @@ from ..core import to_numpy
 
 ROWS = 2000
 _MARKS = 64
-"""Values of the first row that take part in the seed."""
+"""Values of the first rows that take part in the seed."""
 
 
 class RowSample:
@@ -43,8 +43,8 @@ class RowSample:
         if not self.size:
             return
         if self._random is None:
-            # The first row takes part in the seed: samples of different rows that are merged later do not draw alike.
-            self._random = np.random.default_rng([self.seed, _mark(to_numpy(rows[:1, :])[0])])
+            # The first rows take part in the seed: samples of different rows that are merged later do not draw alike.
+            self._random = np.random.default_rng([self.seed, _mark(rows)])
         keys = self._random.random(rows.shape[0])
         limit = self.keys.max() if len(self.keys) == self.size else 1.0
         drawn = np.flatnonzero(keys < limit)
@@ -86,12 +86,16 @@ class RowSample:
         self._memory[places] = rows[new]
 
 
-def _mark(row: NDArray[Any]) -> int:
-    """A number that tells one row from another, and is the same where the last bits of its values differ.
+def _mark(rows: Any) -> int:
+    """A number that tells some rows from others, and is the same where the last bits of their values differ.
 
     Another CPU, or another number of threads, moves those bits, and must not draw other rows: so only signs count, and
-    what is next to 0 has none.
+    what is next to 0 has none. What is next to 0 is measured at the upper quartile: neurons that are far larger than
+    the others do not silence them, and constant ones do not speak. Of narrow rows several take part.
     """
-    some = row[:: max(1, len(row) // _MARKS)][:_MARKS].astype(np.float64)
-    large = np.abs(some) > 1e-3 * np.abs(some).max()
-    return zlib.crc32(np.where(large, np.sign(some), 0).astype(np.int8).tobytes())
+    width = rows.shape[1]
+    step, count = max(1, width // _MARKS), max(1, _MARKS // width)
+    some = to_numpy(rows[:count, ::step])[:, :_MARKS].astype(np.float64)
+    sizes = np.abs(some)
+    usual = np.sort(sizes, axis=None)[3 * (sizes.size - 1) // 4]
+    return zlib.crc32(np.where(sizes > 1e-3 * usual, np.sign(some), 0).astype(np.int8).tobytes())

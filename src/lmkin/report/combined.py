@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..core import LmkinError, as_path, quoted
+from ..core import LmkinError, as_path, quoted, require_new_file
 from ..results import Result, package_versions
 from .charts import unchecked
 from .kinds import find_report_kind
@@ -19,6 +19,7 @@ def write_report(
     out: str | Path,
     title: str | None = None,
     chapters: Sequence[Chapter] = (),
+    overwrite: bool = False,
 ) -> Path:
     """Write results as one HTML file that works offline; its path.
 
@@ -32,6 +33,7 @@ def write_report(
             f"A report is one HTML file: give out='report.html'; got {quoted(path)}. An analysis that is run into a "
             f"folder writes tables and charts there too, and in Python write_result does."
         )
+    require_new_file(path, overwrite=overwrite)
     with unchecked():
         page = report_page(results, title=title, chapters=chapters)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -19,7 +19,7 @@ from ..core import (
     release_memory,
     remove_left_behind,
 )
-from ..results import Files, FolderManifest, Result, save_folder
+from ..results import Files, Result, require_places, require_same_run, save_folder
 from ..rows import Workspace
 from .charts import save_picture, unchecked
 from .combined import write_report
@@ -56,15 +56,20 @@ def run_to_folder(
                 raise LmkinError(
                     f"{folder / UNFINISHED} is a link; unfinished work is not kept through it. Remove it."
                 )
+            # What every run writes; the other names are known when there is a result.
+            surely = (REPORT, f"{analysis.result.kind}.nc")
+            require_places(folder, surely, overwrite=overwrite)
             running.limit_threads()
             run = fingerprint(analysis.key(source, options, running))
-            require_same_run(folder, analysis.name, run, overwrite=overwrite)
+            require_same_run(folder, analysis.result.kind, run, overwrite=overwrite)
             work = Workspace(folder / UNFINISHED)
             result = analysis.run(source, options, running, work)
             result.attrs["run"] = run
             if command:
                 result.attrs["command"] = command
-            report = _write(result, folder, charts=charts, progress=running.progress)
+            report = _write(
+                result, folder, charts=charts, overwrite=overwrite, progress=running.progress
+            )
             work.clear()
     return result, report
 
@@ -82,14 +87,18 @@ def write_result(
     """Write a result's files, its charts (PNG, SVG) and ``report.html`` into a folder; the path of the report.
 
     Raise if the folder holds the results of another run, unless ``overwrite``. Files of an earlier run that this one
-    does not have are removed when all new ones are there; files that lmkin did not write are never touched.
+    does not have are removed when all new ones are there. Files that lmkin did not write are never touched: raise if
+    one of them has a name that the results need.
     """
     folder = as_path(out)
     require_folder(folder)
     run = result.attrs.get("run") or result.run_of_its_own()
     with locked(folder):
         require_same_run(folder, result.kind, run, overwrite=overwrite)
-        return _write(result, folder, title, chapters, charts=charts, progress=progress)
+        require_places(folder, (REPORT, *result.files()), overwrite=overwrite)
+        return _write(
+            result, folder, title, chapters, charts=charts, overwrite=overwrite, progress=progress
+        )
 
 
 def _write(
@@ -99,6 +108,7 @@ def _write(
     chapters: Sequence[Chapter] = (),
     *,
     charts: bool,
+    overwrite: bool,
     progress: bool | None,
 ) -> Path:
     """Write everything into a folder that nobody else writes to."""
@@ -112,7 +122,7 @@ def _write(
             for name, draw in drawn.items():
                 files[f"charts/{name}.svg"] = partial(_save_chart, draw)
                 files[f"charts/{name}.png"] = partial(_save_chart, draw, advance=advance)
-            save_folder(result.kind, files, folder, run=run)
+            save_folder(result.kind, files, folder, run=run, overwrite=overwrite)
     return folder / REPORT
 
 
@@ -152,18 +162,3 @@ def require_folder(folder: Path) -> None:
         ) from error
     if not os.access(folder, os.W_OK):
         raise LmkinError(f"Cannot write to {folder}: no permission. Give another folder (out=…).")
-
-
-def require_same_run(folder: Path, kind: str, run: str | None, *, overwrite: bool) -> None:
-    """Raise if the folder holds the results of another run, unless those may be replaced."""
-    if overwrite:
-        return
-    before = FolderManifest.load(folder)
-    if before is None or before.replacing or (run and (before.kind, before.run) == (kind, run)):
-        return
-    other = before.kind != kind
-    what = f"a run of another kind ({before.kind})" if other else "another run"
-    raise LmkinError(
-        f"{folder} holds the results of {what}: with other models, words or options. Give another folder (out=…), or "
-        f"replace them with overwrite=True."
-    )

@@ -2,7 +2,7 @@
 
 from .curves import average_similarity, localization
 from .file_kinds import Loadable, find_loadable, holds, known_loadable, load, loadable
-from .folder import MANIFEST, FolderManifest, save_folder
+from .folder import MANIFEST, FolderManifest, require_places, require_same_run, save_folder
 from .intervals import Interval, jackknife, spread_of_folds
 from .labelled import Entry, Labels, as_dataset, as_matrix, plain
 from .provenance import make_provenance, package_versions
@@ -42,6 +42,8 @@ __all__ = [
     "plain",
     "published",
     "published_names",
+    "require_places",
+    "require_same_run",
     "result_kind",
     "save_folder",
     "save_frame",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -79,15 +80,19 @@ def save_folder(
     folder: str | Path,
     *,
     run: str | None = None,
+    overwrite: bool = False,
 ) -> Path:
     """Write files into a folder, and a manifest of them; then remove what an earlier result of lmkin left there.
 
-    New files take the place of old ones when all of them are written: a failure leaves the old ones as they are. Files
-    that lmkin did not write stay.
+    New files take the place of old ones when all of them are written: a failure leaves the old ones as they are. Raise
+    if the folder holds the results of another run, unless ``overwrite``; and if a file that lmkin did not write has the
+    name of one to be written: such files stay, whatever is asked.
     """
     folder = as_path(folder)
     if folder.exists() and not folder.is_dir():
         raise LmkinError(f"{folder} is a file; give the name of a folder to write results to.")
+    require_same_run(folder, kind, run, overwrite=overwrite)
+    require_places(folder, files, overwrite=overwrite)
     folder.mkdir(parents=True, exist_ok=True)
     before = written_in(folder)
     for left in folder.iterdir():  # of a process that was killed while it wrote
@@ -100,8 +105,7 @@ def save_folder(
             path = fresh / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write(path)
-        for name in files:
-            _require_place(folder / name, folder)
+        require_places(folder, files, overwrite=overwrite)  # somebody may have been here
         # Whoever finds this folder while files take their places, or after a kill, is told that they are mixed.
         FolderManifest(REPLACING, tuple(dict.fromkeys([*before, *files]))).save(folder)
         for name in files:
@@ -114,7 +118,45 @@ def save_folder(
     return folder
 
 
-def _require_place(place: Path, folder: Path) -> None:
+def require_same_run(folder: Path, kind: str, run: str | None, *, overwrite: bool) -> None:
+    """Raise if the folder holds the results of another run, unless those may be replaced."""
+    if overwrite:
+        return
+    before = FolderManifest.load(folder)
+    if before is None or before.replacing or (run and (before.kind, before.run) == (kind, run)):
+        return
+    other = before.kind != kind
+    what = f"a run of another kind ({before.kind})" if other else "another run"
+    raise LmkinError(
+        f"{folder} holds the results of {what}: with other models, words or options. Give another folder (out=…), or "
+        f"replace them with overwrite=True."
+    )
+
+
+def require_places(folder: Path, names: Iterable[str], *, overwrite: bool) -> None:
+    """Raise if files of these names may not be put into a folder.
+
+    A link or a folder may be in the way; or a file that lmkin did not write, which nothing replaces.
+    """
+    names = list(names)
+    try:
+        manifest = FolderManifest.load(folder)
+        own = set(manifest.files if manifest else ())
+    except LmkinError:
+        if not overwrite:
+            raise
+        own = set(names)  # it no longer says which files are lmkin's: then those with its names
+    for name in names:
+        place = folder / name
+        _require_free(place, folder)
+        if os.path.lexists(place) and name not in own:
+            raise LmkinError(
+                f"{place} is there already, and lmkin did not write it: no {MANIFEST} lists it. Results have a file of "
+                f"that name, which is not put in its place. Give another folder (out=…), or move the file away."
+            )
+
+
+def _require_free(place: Path, folder: Path) -> None:
     """Raise if a file cannot be put there: its subfolder is a link or a file, or a folder has its name."""
     inside = place.parent
     if inside != folder and (inside.is_symlink() or (inside.exists() and not inside.is_dir())):

@@ -16,11 +16,13 @@ from ..core import (
     LmkinError,
     LmkinWarning,
     alerts_of,
+    as_path,
     checked,
     did_you_mean,
     fingerprint,
     listed_names,
     quoted,
+    require_new_file,
 )
 from .folder import save_folder, written_in
 from .storage import load_result, save_result
@@ -89,14 +91,16 @@ class Result(ABC):
 
     # -- files and pictures -------------------------------------------------------------------------
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> None:
         """Write the dataset as netCDF (``.nc``) or CSV; under a name without an ending, everything into a folder.
 
-        ``lmkin.load`` reads the first and the last back.
+        ``lmkin.load`` reads the first and the last back. Raise if the file is there already, or the folder holds the
+        results of another run, unless ``overwrite``.
         """
-        path = Path(path)
+        path = as_path(path)
         try:
             if path.suffix in (".nc", ".csv"):
+                require_new_file(path, overwrite=overwrite)
                 save_result(self.dataset, path)
                 self._warn_of_the_rest(path)
             elif path.suffix and not path.is_dir():
@@ -105,7 +109,7 @@ class Result(ABC):
                 )
             else:
                 run = self.attrs.get("run") or self.run_of_its_own()
-                save_folder(self.kind, self.files(), path, run=run)
+                save_folder(self.kind, self.files(), path, run=run, overwrite=overwrite)
         except OSError as error:
             raise LmkinError(
                 f"Cannot write {quoted(path)}: {error.strerror or error}. Give a place that you may write to."

@@ -17,7 +17,7 @@ from .row_source import RowSource
 from .sources import ActivationSource, ArraySource
 
 _RULE = ("first_token", "special_tokens", "long", "overlap", "max_length")
-_OWN = ("parts", "layers", "units", "pooling", "precision", "rows", "seed", "batch_tokens")
+_OWN = ("parts", "layers", "units", "pooling", "batch_tokens")
 
 
 def row_source(

@@ -135,7 +135,8 @@ class ModelMaps(MapSource):
         """Run all models over a few sentences, then over the next."""
         some = self.corpus[start:stop]
         streams = [
-            iter(m.attention(some, units=self.units, batch_tokens=self.batch_tokens))
+            # What is left out is told once, of all sentences, by the alerts of the result.
+            iter(m.attention(some, units=self.units, batch_tokens=self.batch_tokens, warn=False))
             for m in self.models
         ]
         current = [next(s, None) for s in streams]
@@ -215,7 +216,7 @@ def _heads(model: LanguageModel, corpus: Corpus, units: AttentionUnit) -> list[i
     """Heads of every layer, from a look at the first sentence that the model can read."""
     for start in range(0, len(corpus), 20):
         some = corpus[start : start + 20]
-        item = next(iter(model.attention(some, units=units, batch_tokens=1)), None)
+        item = next(iter(model.attention(some, units=units, batch_tokens=1, warn=False)), None)
         if item is not None:
             layers, heads = item.weights.shape[:2]
             return [heads] * layers

@@ -39,7 +39,9 @@ def plan_attention(source: Source, options: AttentionOptions, running: Running) 
     some = sentences[:: max(1, len(sentences) // _TRIED)][:_TRIED]
     begun = time.perf_counter()
     for model in maps.models:
-        for _ in model.attention(some, units=maps.units, batch_tokens=maps.batch_tokens):
+        for _ in model.attention(
+            some, units=maps.units, batch_tokens=maps.batch_tokens, warn=False
+        ):
             pass
     per_sentence = (time.perf_counter() - begun) / max(len(some), 1)
     title = f"{maps.layout.width} heads in {len(maps.layout.groups)} layers, {len(sentences):,} sentences"

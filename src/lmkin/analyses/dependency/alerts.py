@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from ...core import GRID, Alert, AlertKind
-from ..similarity import FEW_PARTS, ungrouped_alert, unknown_alerts
+from ..similarity import FEW_PARTS, constant_alerts, ungrouped_alert, unknown_alerts
 from .joint import Joint
 
 APART = 0.1
@@ -29,6 +29,7 @@ def find_alerts(
         *_grid_end(data, rule),
         *_few_rows(data, joint),
         *_by_length(data),
+        *constant_alerts(joint.constant.items()),
         *_chance(data),
         *_lost(info),
         *unknown_alerts(info),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LayerId, MeasureError, quoted, to_numpy
+from ...core import LayerId, MeasureError, quoted, to_numpy, varies
 from ...moments import Moments, Snapshot
 
 FloatArray = NDArray[np.float64]
@@ -89,7 +89,13 @@ class Joint:
             )
         models = list(dict.fromkeys(g.model for g in self.groups))
         self.models = {m: [i for i, g in enumerate(self.groups) if g.model == m] for m in models}
-        variance = self._variance("train")
+        mean, variance = self._mean_and_variance("train")
+        eps = float(np.finfo(self.precision).eps)
+        self.constant = {
+            group: int((~varies(np, mean[c], np.sqrt(variance[c]), eps)).sum())
+            for group, c in zip(self.groups, self.slices, strict=True)
+        }
+        """Of every layer, the neurons that never change in the rows to fit on."""
         self._ones = np.ones(self.layout.width)
         for group, columns in zip(self.layout.groups, self.layout.slices, strict=True):
             size = float(variance[columns].mean())
@@ -100,7 +106,7 @@ class Joint:
                 )
             self._ones[columns] = size**-0.5
         for split in self.parts:
-            variance = self._variance(split)
+            variance = self._mean_and_variance(split)[1]
             for group, columns in zip(self.groups, self.slices, strict=True):
                 if sum(self.sizes(split)) > 1 and not float(variance[columns].mean()) > 0:
                     raise MeasureError(
@@ -143,7 +149,7 @@ class Joint:
         moments, part = self.parts[split][number]
         return moments.snapshot(only=part) if moments.part_sizes else moments.snapshot()
 
-    def _variance(self, split: str) -> FloatArray:
+    def _mean_and_variance(self, split: str) -> tuple[FloatArray, FloatArray]:
         """Of every column over all parts of a split."""
         n, mean, squares = 0, np.zeros(self.layout.width), np.zeros(self.layout.width)
         for number in range(len(self.parts[split])):
@@ -157,7 +163,7 @@ class Joint:
             squares += apart**2 * (n * snapshot.n / (n + snapshot.n))
             mean = mean + apart * (snapshot.n / (n + snapshot.n))
             n += snapshot.n
-        return squares / max(n - 1, 1)
+        return mean, squares / max(n - 1, 1)
 
     def block(self, split: str, number: int) -> Block:
         """One part of a split."""

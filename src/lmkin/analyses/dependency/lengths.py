@@ -156,7 +156,7 @@ class _Lengths:
 
 
 def _save(result: Dependency, path: Path) -> None:
-    save_folder(result.kind, result.files(), path)
+    save_folder(result.kind, result.files(), path, overwrite=True)
 
 
 def join_lengths(results: Mapping[int, Dependency], corpus: str) -> Dependency:

@@ -36,8 +36,10 @@ from .memory_plan import clustering_bytes, plan_clustering
 from .options import RedundancyOptions
 from .stores import chosen_layers, open_stores
 
-_NEURONS, _WIDTH, _ROWS = 1000, 96, (1000, 3000)
+_NEURONS, _WIDTHS, _ROWS = 1000, (96, 192), (1000, 11_000)
 """Of random rows that are timed in place of the real ones: for clusters, for regressions of layers, how many."""
+_TIMES = 2
+"""Of which the shortest counts: others may be at work."""
 
 
 def plan_redundancy(source: Source, options: RedundancyOptions, running: Running) -> Plan:
@@ -194,40 +196,61 @@ def _seconds_of_clusters(neurons: int, n: int) -> float:
 
 
 def _seconds_of_regressions(widths: Sequence[int], n: int, options: RedundancyOptions) -> float:
-    """Sums take time with the rows and the square of the width, fits with its cube; so for every pair of neighbours."""
-    fixed, a_row = _regressions_timed(options.intervals, options.parts, options.level)
-    wider = max(widths) / _WIDTH
-    return (fixed * max(wider, 1) ** 3 + a_row * n * wider**2) * (len(widths) - 1)
+    """Some time is of every fit, some goes with its width cubed; sums take time with the rows and the width squared.
+
+    Each layer is fitted by the one before; CKA brings all layers together.
+    """
+    fixed, cubed, a_row = _regressions_timed(options.intervals, options.parts, options.level)
+    wider, layers = max(widths) / _WIDTHS[0], len(widths)
+    fits = (layers - 1) * (fixed + cubed * wider**3)
+    return fits + a_row * n * wider**2 * (layers - 1 + layers**2 / 4) / 2
 
 
 @cache
 def _clusters_timed() -> tuple[float, float]:
-    return _timed(lambda rows: cluster_neurons({"a/0": rows}, progress=False), _NEURONS)
+    """Seconds that do not depend on the rows, and seconds a row."""
+    few, many = _timed(
+        lambda rows: cluster_neurons({"a/0": rows}, progress=False),
+        [(count, _NEURONS) for count in _ROWS],
+    )
+    a_row = max(many - few, 0.0) / (_ROWS[1] - _ROWS[0])
+    return max(few - a_row * _ROWS[0], 0.0), a_row
 
 
 @cache
-def _regressions_timed(intervals: bool, parts: int, level: float) -> tuple[float, float]:
+def _regressions_timed(intervals: bool, parts: int, level: float) -> tuple[float, float, float]:
+    """Seconds of two narrow layers: of any fit, of what goes with the cube of the width, and of a row."""
+
     def once(rows: Any) -> None:
-        layers = {"a/0": rows[:, :_WIDTH], "a/1": rows[:, _WIDTH:]}
+        half = rows.shape[1] // 2
+        layers = {"a/0": rows[:, :half], "a/1": rows[:, half:]}
         layer_redundancy(layers, intervals=intervals, parts=parts, level=level, progress=False)
 
-    return _timed(once, 2 * _WIDTH)
+    (narrow, wide), (few, many) = _WIDTHS, _ROWS
+    small, long, large = _timed(once, [(few, 2 * narrow), (many, 2 * narrow), (few, 2 * wide)])
+    wider = wide / narrow
+    a_row = max(long - small, 0.0) / (many - few)
+    cubed = max(large - small - a_row * few * (wider**2 - 1), 0.0) / (wider**3 - 1)
+    return max(small - cubed - a_row * few, 0.0), cubed, a_row
 
 
-def _timed(once: Callable[[Any], Any], width: int) -> tuple[float, float]:
-    """Seconds that do not depend on the rows, and seconds a row, on random rows of so many neurons."""
+def _timed(once: Callable[[Any], Any], shapes: Sequence[tuple[int, int]]) -> list[float]:
+    """Seconds for random rows of each shape (rows, neurons)."""
     random = np.random.default_rng(0)
-    rows = random.standard_normal((_ROWS[1], width), dtype=np.float32)
     log = logging.getLogger("lmkin")
     level, seconds = log.level, []
     log.setLevel(logging.WARNING)  # plans of random rows are of no use to anybody
     try:
-        once(rows[: _ROWS[0]])  # what is compiled first is not to count
-        for count in _ROWS:
-            begun = time.perf_counter()
-            once(rows[:count])
-            seconds.append(time.perf_counter() - begun)
+        for number, shape in enumerate(shapes):
+            rows = random.standard_normal(shape, dtype=np.float32)
+            if not number:
+                once(rows)  # what is compiled first is not to count
+            times = []
+            for _ in range(_TIMES):
+                begun = time.perf_counter()
+                once(rows)
+                times.append(time.perf_counter() - begun)
+            seconds.append(min(times))
     finally:
         log.setLevel(level)
-    a_row = max((seconds[1] - seconds[0]) / (_ROWS[1] - _ROWS[0]), 0.0)
-    return max(seconds[0] - a_row * _ROWS[0], 0.0), a_row
+    return seconds

@@ -2,6 +2,7 @@
 
 from .alerts import (
     FEW_PARTS,
+    constant_alerts,
     dropped_alerts,
     listed_layers,
     pre_norm_alerts,
@@ -23,6 +24,7 @@ __all__ = [
     "LayerComparison",
     "Neurons",
     "Similarity",
+    "constant_alerts",
     "dropped_alerts",
     "layer_findings",
     "listed_layers",

@@ -35,7 +35,7 @@ def find_alerts(
         *_few_units(sides, measures, held_out),
         *_rogue(sides),
         *_one_component(sides),
-        *_constant(sides),
+        *constant_alerts((_place(side), side.d - side.n_alive) for side in sides),
         *dropped_alerts(info),
         *unknown_alerts(info),
         *pre_norm_alerts(info, map(_place, sides)),
@@ -141,12 +141,12 @@ def _one_component(sides: Sequence[LayerStats]) -> list[Alert]:
     ]
 
 
-def _constant(sides: Sequence[LayerStats]) -> list[Alert]:
+def constant_alerts(constant: Iterable[tuple[tuple[str, int], int]]) -> list[Alert]:
+    """Of neurons that never change: how many in each layer; layers of a model share one."""
     by_model: dict[str, list[tuple[int, int]]] = {}
-    for side in sides:
-        if side.n_alive < side.d:
-            model, layer = _place(side)
-            by_model.setdefault(model, []).append((layer, side.d - side.n_alive))
+    for (model, layer), count in constant:
+        if count:
+            by_model.setdefault(model, []).append((layer, count))
     return [
         Alert(
             AlertKind.CONSTANT,

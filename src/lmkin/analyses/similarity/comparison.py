@@ -89,7 +89,7 @@ def similarity(
     precision
         Of the products: ``float32`` or ``float64``; by default what suits the rows.
     sample_rows
-        How many rows are kept as they are, for permutations and for measures that need rows.
+        How many rows are kept as they are: for permutations; of them at most 1,000 for measures that need rows.
     seed
         Of that sample, and of permutations.
     workspace

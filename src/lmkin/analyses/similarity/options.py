@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from ...analysis import MEASURES, Intervals
 from ...core import MeasureError, Precision, option
-from ...measures import check_options, choose_measures, measure_names
+from ...measures import SAMPLED, check_options, choose_measures, measure_names
+from ...moments import ROWS
 
 DEFAULT_MEASURES = "ckasim,neuronsim,mixedsim,svsim,pwsim"
 """Those of Wu et al. 2020."""
@@ -61,7 +62,10 @@ class SimilarityOptions(Intervals):
         None, "Of the products. Default: what suits the rows.", RUN
     )
     sample_rows: int = option(
-        2000, "Rows that are kept as they are, for permutations and kernels.", RUN, least=0
+        ROWS,
+        f"Rows that are kept as they are: for permutations; of them at most {SAMPLED:,} for measures of rows.",
+        RUN,
+        least=0,
     )
 
     def check(self) -> None:
@@ -75,6 +79,17 @@ class SimilarityOptions(Intervals):
             raise MeasureError(
                 f"Permutations, and measures that need rows, are computed on a sample of {FEWEST_ROWS} rows at least; "
                 f"got sample_rows={self.sample_rows}."
+            )
+        if (
+            self.sample_rows > SAMPLED
+            and self.sample_rows != ROWS
+            and not self.permutations
+            and any(m.needs != "moments" for m in measures)
+        ):
+            raise MeasureError(
+                f"Measures of rows are computed on {SAMPLED:,} rows at most, for they cost n²; sample_rows="
+                f"{self.sample_rows} would change nothing without permutations. Give {SAMPLED:,} or fewer, or leave it "
+                f"out."
             )
         if self.held_out and not any(m.fitted for m in measures):
             raise MeasureError(

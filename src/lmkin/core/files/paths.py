@@ -25,3 +25,13 @@ def as_path(given: str | Path) -> Path:
             f"to {LONGEST_PATH:,}."
         )
     return path
+
+
+def require_new_file(path: Path, *, overwrite: bool = False) -> None:
+    """Raise if something is at the place of a file to be written, unless it may be replaced, which a folder may not."""
+    if path.is_dir() and not path.is_symlink():
+        raise LmkinError(f"Cannot write {path}: it is a folder. Give the name of a file.")
+    if os.path.lexists(path) and not overwrite:
+        raise LmkinError(
+            f"{path} is there already. Give another name, or replace it with overwrite=True."
+        )

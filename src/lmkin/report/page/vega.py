@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import os
-from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
 from markupsafe import Markup
 
-from ...core import LmkinError, package_version, replacing
+from ...core import keep_cached, package_version, read_cached
 from ..charts import VEGA_LITE
 
 _SNIPPET = "window.vegaEmbed = vegaEmbed;"
@@ -22,41 +19,17 @@ def vega_bundle() -> Markup:
 
     To bundle them takes a second, so that they are kept in the user's cache folder, where there is one.
     """
-    place = _cache_file()
-    text = _kept(place)
+    name = _cached_name()
+    text = read_cached(name)
     if text is None:
         import vl_convert
 
         text = vl_convert.javascript_bundle(_SNIPPET, vl_version=VEGA_LITE)
-        _keep(place, text)
+        keep_cached(name, text)
     return Markup(text.replace("</script", "<\\/script"))
 
 
-def _cache_file() -> Path | None:
-    try:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    except RuntimeError:  # nobody's home
-        return None
-    version = package_version("vl-convert-python")
-    return root / "lmkin" / f"vega-{VEGA_LITE}-{version}.js"
-
-
-def _kept(place: Path | None) -> str | None:
-    """The bundle as it was kept; None where it is absent, or not whole."""
-    try:
-        digest, _, text = (place.read_bytes() if place else b"").partition(b"\n")
-    except OSError:
-        return None
-    return text.decode() if digest == _first_line(text) else None
-
-
-def _keep(place: Path | None, text: str) -> None:
-    # No home, no room, no permission: then it is bundled each time.
-    with suppress(OSError, LmkinError):
-        if place:
-            with replacing(place) as temporary:
-                temporary.write_bytes(_first_line(text.encode()) + b"\n" + text.encode())
-
-
-def _first_line(text: bytes) -> bytes:
-    return f"// sha256 {hashlib.sha256(text).hexdigest()}".encode()
+def _cached_name() -> str:
+    """Of everything that the bundle depends on."""
+    digest = hashlib.sha256(_SNIPPET.encode()).hexdigest()[:12]
+    return f"vega-{VEGA_LITE}-{package_version('vl-convert-python')}-{digest}.js"
