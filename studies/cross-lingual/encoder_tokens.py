@@ -51,8 +51,9 @@ def train_tokenizer(passages: list[Passage], size: int, smoothing: float, length
         vocab_size=size, special_tokens=SPECIAL, limit_alphabet=4000, show_progress=False
     )
     tokenizer.train_from_iterator(texts, trainer)
-    cls, sep = (tokenizer.token_to_id(t) for t in ("[CLS]", "[SEP]"))
-    tokenizer.post_processor = processors.BertProcessing(("[SEP]", sep), ("[CLS]", cls))
+    tokenizer.post_processor = processors.BertProcessing(
+        ("[SEP]", SPECIAL.index("[SEP]")), ("[CLS]", SPECIAL.index("[CLS]"))
+    )
     return PreTrainedTokenizerFast(
         tokenizer_object=tokenizer,
         pad_token="[PAD]",
@@ -80,7 +81,7 @@ class Sequences:
 
     def __init__(self, passages: list[Passage], tokenizer: Any, length: int) -> None:
         encoded = tokenizer([p.text for p in passages], add_special_tokens=False, verbose=False)
-        self._ids = dict(zip(passages, encoded["input_ids"], strict=True))
+        self._ids: dict[Passage, list[int]] = dict(zip(passages, encoded["input_ids"], strict=True))
         self._cls, self._sep = tokenizer.cls_token_id, tokenizer.sep_token_id
         self._length = length
 

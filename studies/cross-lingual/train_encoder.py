@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from encoder_start import count_embeddings
 from encoder_texts import (
     Passage,
     corpus_sizes,
@@ -74,6 +75,11 @@ def main() -> None:
     by_language = training_sequences(seen, sequences, config["seed"])
     tests = test_sequences(passages, held_out, sequences)
     model = BertForMaskedLM(shape(config, len(tokenizer)))
+    if config["start"] == "counts" and not get_last_checkpoint(str(kept)):
+        width = config["shape"]["hidden_size"]
+        rows = count_embeddings(seen, sequences, len(tokenizer), width, config["seed"])
+        model.bert.embeddings.word_embeddings.weight.data = torch.from_numpy(rows)
+        model.tie_weights()
 
     log = arguments.log
     record = {
@@ -404,14 +410,15 @@ def fit(
     config: dict[str, Any],
 ) -> None:
     """Train with AdamW; the rate rises over the first share of the time, then falls to nothing along a cosine."""
-    settings = config["training"]
+    settings: dict[str, float] = config["training"]
     times = repetitions(token_counts(by_language), settings["smoothing"])
     data = as_features([s for name, found in by_language.items() for s in found * times[name]])
+    groups: list[dict[str, Any]] = [
+        {"params": [p for p in model.parameters() if p.ndim > 1]},
+        {"params": [p for p in model.parameters() if p.ndim == 1], "weight_decay": 0.0},
+    ]
     optimizer = torch.optim.AdamW(
-        [
-            {"params": [p for p in model.parameters() if p.ndim > 1]},
-            {"params": [p for p in model.parameters() if p.ndim == 1], "weight_decay": 0.0},
-        ],
+        groups,
         lr=settings["rate"],
         betas=(0.9, 0.98),
         weight_decay=settings["weight_decay"],
@@ -428,7 +435,7 @@ def fit(
         model=model,
         args=TrainingArguments(
             output_dir=str(kept),
-            per_device_train_batch_size=settings["batch"],
+            per_device_train_batch_size=int(settings["batch"]),
             max_steps=10**6,  # time ends it
             save_strategy="no",  # the watch says when
             save_total_limit=1,
@@ -447,7 +454,7 @@ def fit(
         optimizers=(optimizer, torch.optim.lr_scheduler.LambdaLR(optimizer, rate)),
         callbacks=[watch],
     )
-    trainer.half = settings["bf16"]
+    trainer.half = bool(settings["bf16"])
     trainer.train(resume_from_checkpoint=get_last_checkpoint(str(kept)))
 
 
