@@ -38,8 +38,8 @@ def loss_table(log: dict[str, Any]) -> list[str]:
     """Loss by language before and after, and what frequencies alone would give."""
     first, last = log["evaluations"][0], log["evaluations"][-1]
     lines = [
-        "| loss in nats | manuals: untrained | frequencies | trained | right "
-        "| PUD: untrained | frequencies | trained | right |"
+        "| loss in nats | manuals: start | frequencies | end | right "
+        "| PUD: start | frequencies | end | right |"
     ]
     lines.append("|" + " --- |" * 9)
     for language in first["manuals"]:
