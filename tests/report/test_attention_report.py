@@ -64,7 +64,7 @@ def sentence(shapes=SHAPES, words=WORDS, seed=1) -> xr.DataArray:
 
 def write(path, result, drawn=None, **options):
     heads = lmkin.attention_heads(result) if "js_heads" in result else None
-    return write_report(attention_of(result, heads, drawn), out=path, **options)
+    return write_report(attention_of(result, heads, drawn), out=path, overwrite=True, **options)
 
 
 def similarity_of(result, sink="kept") -> np.ndarray:

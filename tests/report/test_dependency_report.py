@@ -87,7 +87,9 @@ def published() -> xr.DataArray:
 
 
 def write(path, result, portfolio=None, published=None, **options):
-    return write_report(dependency_of(result, portfolio, published), out=path, **options)
+    return write_report(
+        dependency_of(result, portfolio, published), out=path, overwrite=True, **options
+    )
 
 
 def body(path) -> str:

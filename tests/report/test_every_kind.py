@@ -126,7 +126,9 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 def made(kind: str, names: tuple[str, ...], path: Path) -> Path:
     kinds = MAKERS if kind == "combined" else (kind,)
-    return write_report(*(MAKERS[k](names) for k in kinds), out=path / f"{kind}.html")
+    return write_report(
+        *(MAKERS[k](names) for k in kinds), out=path / f"{kind}.html", overwrite=True
+    )
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ def layers() -> xr.Dataset:
 
 
 def write(path, *parts, **options):
-    return write_report(redundancy_of(*parts), out=path, **options)
+    return write_report(redundancy_of(*parts), out=path, overwrite=True, **options)
 
 
 def body(path) -> str:

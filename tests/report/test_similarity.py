@@ -23,7 +23,7 @@ NASTY = "</script><script>alert('x')</script>&\n\u2028\"'`${1}$title\\ {{x}}"
 
 
 def write(dataset, path, **options):
-    return write_report(similarity_of(dataset), out=path, **options)
+    return write_report(similarity_of(dataset), out=path, overwrite=True, **options)
 
 
 def nasty() -> xr.Dataset:
