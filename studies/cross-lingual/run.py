@@ -1,4 +1,4 @@
-"""What probes of English words know of eight other languages: three English encoders, a small multilingual one, its twin.
+"""What probes of English words know of eight other languages: English encoders, a small multilingual one, its twin.
 
     python studies/cross-lingual/run.py [--shared FOLDER] [--encoder FOLDER] [--out FOLDER] [--part pud|pmb]
 
