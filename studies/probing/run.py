@@ -1,0 +1,109 @@
+"""What layers and neurons of three encoders, a decoder and untrained twins know of tags: oracle, layers, smallest sets.
+
+    python studies/probing/run.py [--shared FOLDER] [--out FOLDER] [--corpus ewt|pmb|conll2000]
+
+Reads config.json; writes tables and pictures to results/, and full reports, which are not kept in the repository, to
+reports/. A run that is killed goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+HERE = Path(__file__).parent
+SPLITS = ("train", "dev", "test")
+
+
+def main() -> None:
+    """Run the study."""
+    import lmkin
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    shared = os.environ.get("LMKIN_SHARED", str(HERE.parents[2] / "shared"))
+    parser.add_argument("--shared", default=shared, help="folder with data/ and models/")
+    parser.add_argument("--out", type=Path, default=HERE / "results")
+    parser.add_argument("--corpus", help="one of those of config.json; all by default")
+    arguments = parser.parse_args()
+    config = json.loads((HERE / "config.json").read_text())
+    places = {"models": f"{arguments.shared}/models", "data": f"{arguments.shared}/data"}
+    models = {
+        name: lmkin.load_model(spec.format(**places), name=name)
+        for name, spec in config["models"].items()
+    }
+    for name, about in config["corpora"].items():
+        if arguments.corpus not in (None, name):
+            continue
+        corpora = {s: first_words(about.get(s), config[f"{s}_words"], places) for s in SPLITS}
+        given = {split: corpus for split, corpus in corpora.items() if corpus is not None}
+        report = HERE / "reports" / name
+        result = lmkin.probe(
+            list(models.values()), given, tag=about["tags"], thresholds=config["thresholds"],
+            workspace=report.with_name(f"{name}.unfinished"), **config["options"],
+        )  # fmt: skip
+        keep(result, report, arguments.out, name)
+        if about.get("also"):
+            other = first_words(about["also"], config["test_words"], places)
+            elsewhere(result, models, other, arguments.out / f"{name}-elsewhere.csv")
+
+
+def first_words(file: str | None, words: int, places: dict[str, str]) -> Any:
+    """The first sentences of a file that have so many words."""
+    import lmkin
+
+    if file is None:
+        return None
+    corpus, count = lmkin.read_corpus(file.format(**places)), 0
+    for number, sentence in enumerate(corpus):
+        count += len(sentence.words)
+        if count >= words:
+            return corpus[: number + 1]
+    return corpus
+
+
+def keep(result: Any, report: Path, out: Path, name: str) -> None:
+    """Write the report, and the small tables and pictures of it."""
+    import lmkin
+
+    lmkin.write_result(result, report, overwrite=True)
+    out.mkdir(parents=True, exist_ok=True)
+    for table in result.tables():
+        if table.name != "classes":
+            shutil.copy(report / f"{table.name}.csv", out / f"{name}-{table.name}.csv")
+    print(name, *result.findings(), *result.alerts, sep="\n")
+
+
+def elsewhere(result: Any, models: dict[str, Any], corpus: Any, path: Path) -> None:
+    """Accuracy of the same probes on text of another kind."""
+    import lmkin
+    import pandas as pd
+
+    rows = []
+    for name, model in models.items():
+        acts = lmkin.extract(model, corpus, progress=False)
+        for task in result.tasks:
+            true = acts.units.tags(task)
+            for probe in [str(p) for p in result.dataset["probe"].values]:
+                if "-" in probe or probe not in known_probes(result, name):
+                    continue
+                told = result.predict(acts, probe, task=task, model=name)
+                right = sum(a == b for a, b in zip(true, told, strict=True)) / len(true)
+                at = {"model": name, "task": task, "probe": probe, "split": "test"}
+                own = float(result.dataset["accuracy"].sel(at))
+                rows.append({**at, "own test": round(own, 4), "elsewhere": round(right, 4)})
+    pd.DataFrame(rows).drop(columns="split").to_csv(path, index=False)
+
+
+def known_probes(result: Any, model: str) -> list[str]:
+    """The sets of layers that a model was probed on."""
+    width = result.dataset["width"].sel(model=model).isel(task=0)
+    return [str(p) for p in width["probe"].values[width.notnull().values]]
+
+
+if __name__ == "__main__":
+    main()
