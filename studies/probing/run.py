@@ -80,8 +80,9 @@ def keep(result: Any, report: Path, out: Path, name: str) -> None:
 
 def elsewhere(result: Any, models: dict[str, Any], corpus: Any, path: Path) -> None:
     """Accuracy of the same probes on text of another kind."""
-    import lmkin
     import pandas as pd
+
+    import lmkin
 
     rows = []
     for name, model in models.items():
