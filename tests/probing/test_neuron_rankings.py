@@ -205,7 +205,7 @@ def test_orders_do_not_depend_on_hashes() -> None:
         "r = np.random.default_rng(0); W = r.integers(-3, 4, (6, 50)).astype(float)\n"
         "X = r.normal(size=(120, 50)); y = np.array(list('abcdef'))[r.integers(0, 6, 120)]\n"
         "for m in ranking_names():\n"
-        "    print(lmkin.rank_neurons(W, m, X=X, y=y, seed=3).order.tolist())\n"
+        "    print(m, lmkin.rank_neurons(W, m, X=X, y=y, seed=3).order.tolist())\n"
     )
     other = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True,
@@ -214,8 +214,10 @@ def test_orders_do_not_depend_on_hashes() -> None:
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(code, {})
-    assert said.getvalue() == other
-    assert len(other.splitlines()) == len(ranking_names())
+    there = other.splitlines()
+    assert len(there) >= 4
+    # Here there may be more: examples of other tests register rankings of their own.
+    assert [line for line in said.getvalue().splitlines() if line in there] == there
 
 
 def test_a_ranking_of_your_own_is_a_function() -> None:
