@@ -16,15 +16,17 @@ CHUNK = 8192
 """Rows that are read at a time."""
 _FINE = 256
 """Rows whose sum is taken in one go: they stay in the cache."""
-_PER_NEURON = 16
-"""Rows for each column that second moments are taken of."""
+_OF_MOMENTS = 8192
+"""Rows that second moments are taken of; of many columns two rows for each."""
+_COPIED = 3
+"""Columns are copied out of so many times as many at least; of fewer, a product of all is faster."""
 _SAFE = 1e-12, 1e12
 """Deviations whose squares are as exact in single precision as others."""
 
 
 def row_step(n: int, columns: int) -> int:
     """Which rows second moments are taken of: every so many. A metric need not be exact, and costs columns² a row."""
-    return max(1, n // (_PER_NEURON * columns))
+    return max(1, n // max(_OF_MOMENTS, 2 * columns))
 
 
 def matrix_of(rows: Any) -> Any:
@@ -79,7 +81,11 @@ class Design:
         self.dtype = np.dtype(dtype or (np.float64 if self.double else np.float32))
         self.passes = 0.0
         self.room = room
-        self._offset, self._known = 0, dict[tuple[int, int], Array]()
+        # Second moments by first and last column, and the columns of the whole that these are.
+        self._known, self._place = dict[tuple[int, int], Array](), np.arange(self.d)
+        self._within: NDArray[np.int64] | None = (
+            None  # of the rows' columns, those that are its own
+        )
         self.standard = standard or self._standard(standardize, centre)
         self.mean, self._inverse = self.standard.mean, self.standard.inverse
 
@@ -124,6 +130,9 @@ class Design:
         """Z W + b, rows × outputs; what belongs to one output lies together."""
         V = (W * self._inverse[:, None]).astype(self.dtype)
         shift = (b - self.mean @ V).astype(self.dtype)
+        if self._within is not None:
+            own, V = V, np.zeros((self.rows.shape[1], W.shape[1]), self.dtype)
+            V[self._within] = own
         out = np.empty((self.n, W.shape[1]), self.dtype, order="F")
         for here, block in self.chunks():
             np.matmul(block, V, out=out[here])
@@ -132,16 +141,18 @@ class Design:
 
     def gradient(self, residuals: Array) -> Array:
         """Zᵀ R / n, neurons × outputs."""
-        G = np.zeros((self.d, residuals.shape[1]))
+        G = np.zeros((self.rows.shape[1], residuals.shape[1]))
         for here, block in self.chunks():
             G += (residuals[here].T @ block).T
+        if self._within is not None:
+            G = G[self._within]
         G -= np.outer(self.mean, residuals.sum(0, dtype=np.float64))
         G *= self._inverse[:, None] / self.n
         return G
 
     def some_rows(self, rows: NDArray[np.int64]) -> Array:
         """Some rows, standardized."""
-        X = to_numpy(self.rows[rows]).astype(self.dtype, copy=False)
+        X = self._own(to_numpy(self.rows[rows])).astype(self.dtype, copy=False)
         return np.asarray((X - self.mean.astype(self.dtype)) * self._inverse.astype(self.dtype))
 
     def has_room(self, numbers: int) -> bool:
@@ -153,49 +164,99 @@ class Design:
         """Some columns, standardized, in memory."""
         Z = np.empty((self.n, len(columns)), self.dtype)
         mean, inverse = self.mean[columns], self._inverse[columns].astype(self.dtype)
+        mine = columns if self._within is None else self._within[columns]
         for here, rows in self.chunks():
-            np.subtract(rows[:, columns], mean.astype(self.dtype), out=Z[here])
+            np.subtract(rows[:, mine], mean.astype(self.dtype), out=Z[here])
             Z[here] *= inverse
         return Block(Z)
 
-    def part(self, columns: slice, rows: Any = None) -> Design:
-        """The design of neighbouring columns, which knows what this one knows of them; ``rows``: only these columns."""
-        rows = self.rows[:, columns] if rows is None else rows
-        part = Design(rows, dtype=self.dtype, room=self.room, standard=self.standard.part(columns))
-        part._offset = self._offset + columns.indices(self.d)[0]
+    def part(self, columns: slice | NDArray[np.int64], rows: Any = None) -> Design:
+        """The design of some columns, which knows what this one knows of them; ``rows``: only these columns.
+
+        Few columns that lie apart are copied where there is room. Of many, or without room, the products are those of
+        all columns with weights of 0, for it takes longer to pick columns out of every block of rows.
+        """
+        if isinstance(columns, slice):
+            rows = self.rows[:, columns] if rows is None else rows
+            mine = columns.indices(self.d)[0] + np.arange(rows.shape[1])
+        else:
+            mine = np.asarray(columns)
+        within = None
+        if rows is None:
+            within = mine if self._within is None else self._within[mine]
+            rows = self.rows
+            if _COPIED * len(mine) <= self.d and self.has_room(self.n * len(mine)):
+                rows, within = self._copied(within), None
+        part = Design(rows, dtype=self.dtype, room=self.room, standard=self.standard.part(mine))
+        part.d, part._within = len(mine), within
         part._known = self._known
+        part._place = self._place[mine]
         return part
+
+    def _copied(self, columns: NDArray[np.int64]) -> Array:
+        """Some columns of the rows, in memory."""
+        found = np.empty((self.n, len(columns)), self.dtype)
+        for here, block in self.chunks():
+            np.take(block, columns, axis=1, out=found[here], mode="clip")
+        return found
+
+    def _own(self, block: Array) -> Array:
+        return block if self._within is None else block[:, self._within]
 
     def sample(self, count: int) -> tuple[NDArray[np.int64], Design]:
         """About so many rows in memory, the same at each call, as if they were all; and which they are."""
         rows = np.sort(np.random.default_rng(0).choice(self.n, min(count, self.n), replace=False))
-        few = to_numpy(self.rows[rows]).astype(self.dtype, copy=False)
+        few = self._own(to_numpy(self.rows[rows])).astype(self.dtype, copy=False)
         self.passes += len(rows) / self.n / 2
         return rows, Design(few, standard=self.standard, dtype=self.dtype, room=few.nbytes)
 
+    def take_moments(self) -> None:
+        """Take the second moments of all columns, where there is room: every part has its own from then on."""
+        if self.has_room(self.d * self.d):
+            self.second_moments(slice(0, self.d))
+
+    def known_moments(self, columns: NDArray[np.int64]) -> Array | None:
+        """ZᵀZ / n of some columns, where those of a range with all of them were taken."""
+        place = self._place[columns]
+        for (low, high), G in self._known.items():
+            if len(place) and low <= place.min() and place.max() < high:
+                return G if _is_range(place, low, high) else G[np.ix_(place - low, place - low)]
+        return None
+
     def second_moments(self, columns: slice) -> Array:
-        """ZᵀZ / n of neighbouring columns, of some rows for each of them; it is kept, for other fits too."""
+        """ZᵀZ / n of neighbouring columns, of some rows; of what is a range of the whole it is kept, for other fits."""
         low, high, _ = columns.indices(self.d)
-        place = self._offset + low, self._offset + high
-        if place not in self._known:
-            every = row_step(self.n, high - low)
-            mean, inverse = (v[columns].astype(self.dtype) for v in (self.mean, self._inverse))
-            G, count = np.zeros((high - low, high - low)), 0
-            for here in range(0, self.n, CHUNK * every):
-                stop_if_interrupted()
-                block = to_numpy(self.rows[here : here + CHUNK * every : every, columns])
-                Z = block.astype(self.dtype, copy=False) - mean
-                Z *= inverse
-                G += Z.T @ Z
-                count += len(Z)
-            self.passes += 0.5 * (high - low) / self.d * count / self.n
-            self._known[place] = (G / count).astype(self.dtype)
-        return self._known[place]
+        known = self.known_moments(np.arange(low, high))
+        if known is not None:
+            return known
+        every = row_step(self.n, high - low)
+        mean, inverse = (v[columns].astype(self.dtype) for v in (self.mean, self._inverse))
+        mine = columns if self._within is None else self._within[columns]
+        total, count = np.zeros((high - low, high - low)), 0
+        for here in range(0, self.n, CHUNK * every):
+            stop_if_interrupted()
+            block = to_numpy(self.rows[here : here + CHUNK * every : every, :])[:, mine]
+            Z = block.astype(self.dtype, copy=False) - mean
+            Z *= inverse
+            total += Z.T @ Z
+            count += len(Z)
+        self.passes += 0.5 * (high - low) / self.d * count / self.n
+        G = np.asarray((total / count).astype(self.dtype))
+        place = self._place[columns]
+        first, end = int(place[0]), int(place[-1]) + 1
+        if _is_range(place, first, end):
+            self._known[first, end] = G
+        return G
 
     def unscaled(self, W: Array, b: Array) -> tuple[Array, Array]:
         """Weights and intercepts for the rows as they are."""
         V = W * self._inverse[:, None]
         return V, b - self.mean @ V
+
+
+def _is_range(place: NDArray[np.int64], low: int, high: int) -> bool:
+    """Whether these are the numbers from low to high."""
+    return len(place) == high - low and bool((place == np.arange(low, high)).all())
 
 
 class Block:

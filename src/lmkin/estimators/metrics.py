@@ -59,14 +59,18 @@ class Metric:
         shift = -gb / (L * self.curvatures) - np.einsum("jc,jc->c", self.means, W - at.W)
         return W, at.b + shift
 
+    def times(self, moved: Array, shifted: Array) -> tuple[Array, Array]:
+        """The metric, at L = 1, times a step of weights and intercepts."""
+        own = (shifted + np.einsum("jc,jc->c", self.means, moved)) * self.curvatures
+        pulled = self.means * own
+        for here, moments in self.blocks:
+            pulled[here] += moments @ moved[here].astype(moments.dtype) * self.curvatures
+        return pulled, own
+
     def square(self, moved: Array, shifted: Array) -> float:
         """The length of a step of weights and intercepts, squared."""
-        own = shifted + np.einsum("jc,jc->c", self.means, moved)
-        total = float(self.curvatures @ (own * own))
-        for here, moments in self.blocks:
-            D = moved[here].astype(moments.dtype)
-            total += float(np.einsum("jc,jc->c", D, moments @ D) @ self.curvatures)
-        return total
+        pulled, own = self.times(moved, shifted)
+        return float(np.vdot(moved, pulled)) + float(shifted @ own)
 
     def distance(self, penalty: Penalty, W: Array, G: Array, gb: Array, L: float) -> float:
         """How far weights are from a fixed point of a plain proximal step, in terms of the gradient.
@@ -76,8 +80,3 @@ class Metric:
         h = L * float(self.curvatures.min())
         away = h * np.abs(W - penalty.shrink(W - G / h, penalty.l1 / h))
         return max(float(away.max(initial=0.0)), float(np.abs(gb).max(initial=0.0)))
-
-    def turn(self, ahead: Point, there: Point, here: Point) -> float:
-        """Whether a step from ahead to there leads back to where here is: positive if so. By scores, on the rows."""
-        back, onward = ahead.scores - there.scores, there.scores - here.scores
-        return float((back * onward).sum(0, dtype=np.float64) @ self.curvatures)

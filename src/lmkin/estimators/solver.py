@@ -98,12 +98,14 @@ def _working_set(
     design: Design, columns: NDArray[np.int64], everything: bool
 ) -> tuple[Products, list[tuple[slice, Array]]]:
     """Some columns, and second moments of them by blocks."""
+    known = design.known_moments(columns)
     if everything:
+        if known is not None:
+            return design, [(slice(0, design.d), known)]
         edges = range(0, design.d, _SPAN)
         spans = [slice(low, min(low + _SPAN, design.d)) for low in edges]
         return design, [(here, design.second_moments(here)) for here in spans]
     block = design.block(columns)
-    if design.d <= _SPAN:
+    if known is None and design.d <= _SPAN:
         known = design.second_moments(slice(0, design.d))[np.ix_(columns, columns)]
-        return block, [(slice(0, len(columns)), known)]
-    return block, [(slice(0, len(columns)), block.second_moments())]
+    return block, [(slice(0, len(columns)), block.second_moments() if known is None else known)]

@@ -114,7 +114,7 @@ class NeuronFits:
         self.d = int(self.X["train"].shape[1])
         self.count = 0
         self._largest: dict[str, Array] = {}
-        self._means: Array | None = None
+        self._designs: dict[bool, Design] = {}
 
     def loss(self, split: str) -> Loss:
         """Of the rows of a split whose labels train has."""
@@ -122,10 +122,15 @@ class NeuronFits:
         return loss_of(y[y >= 0] if self.classes else y, self.classes)
 
     def design(self, columns: IntArray | None = None, *, standardize: bool | None = None) -> Design:
-        """The rows of train."""
-        X = self._columns("train", columns)
+        """The rows of train; means, deviations and second moments of all neurons are taken once for all who ask."""
         own = self.settings.standardize if standardize is None else standardize
-        return Design(X, standardize=own, room=self.rows.room)
+        if own not in self._designs:
+            self._designs[own] = Design(self.X["train"], standardize=own, room=self.rows.room)
+        design = self._designs[own]
+        if columns is None or len(columns) == self.d and (columns == np.arange(self.d)).all():
+            return design
+        design.take_moments()
+        return design.part(columns)
 
     def _columns(self, split: str, columns: IntArray | None) -> Any:
         X = self.X[split]
@@ -206,9 +211,7 @@ class NeuronFits:
 
     def means(self) -> Array:
         """Of every neuron over the rows of train."""
-        if self._means is None:
-            self._means = self.design().mean
-        return self._means
+        return self.design().mean
 
     def scored(self, predictions: Array, split: str, *, intervals: bool = True) -> Scored:
         """Scores of predictions, with intervals where the parts of the rows are known."""
