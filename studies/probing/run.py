@@ -47,6 +47,7 @@ def main() -> None:
             workspace=report.with_name(f"{name}.unfinished"), **config["options"],
         )  # fmt: skip
         keep(result, report, arguments.out, name)
+        smallest(result, config["smallest"], arguments.out / f"{name}-smallest.csv")
         if about.get("also"):
             other = first_words(about["also"], config["test_words"], places)
             elsewhere(result, models, other, arguments.out / f"{name}-elsewhere.csv")
@@ -76,6 +77,30 @@ def keep(result: Any, report: Path, out: Path, name: str) -> None:
         if table.name != "classes":
             shutil.copy(report / f"{table.name}.csv", out / f"{name}-{table.name}.csv")
     print(name, *result.findings(), *result.alerts, sep="\n")
+
+
+def smallest(result: Any, about: dict[str, Any], path: Path) -> None:
+    """The first neurons of a ranking that keep the oracle's score on dev, what they score on test, where they lie."""
+    import lmkin
+    import pandas as pd
+
+    rows = []
+    for model in about["models"]:
+        for task in result.tasks:
+            for method in about["methods"]:
+                ranking = lmkin.rank_neurons(result, method, task=task, model=model)
+                found = lmkin.minimal_neurons(ranking, about["tolerance"])
+                layers = max(found.by_layer.items(), key=lambda item: item[1])
+                rows.append(
+                    {
+                        "model": model, "task": task, "ranking": method, "neurons": len(found),
+                        "of": len(ranking.order), "fits": found.fits,
+                        "test": round(float(found.test.value[0]), 4),
+                        "test_se": round(float(found.test.interval.se[0]), 4),
+                        "most in layer": layers[0], "there": layers[1],
+                    }
+                )  # fmt: skip
+                pd.DataFrame(rows).to_csv(path, index=False)
 
 
 def elsewhere(result: Any, models: dict[str, Any], corpus: Any, path: Path) -> None:
