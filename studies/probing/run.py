@@ -81,8 +81,9 @@ def keep(result: Any, report: Path, out: Path, name: str) -> None:
 
 def smallest(result: Any, about: dict[str, Any], path: Path) -> None:
     """The first neurons of a ranking that keep the oracle's score on dev, what they score on test, where they lie."""
-    import lmkin
     import pandas as pd
+
+    import lmkin
 
     rows = []
     for model in about["models"]:
