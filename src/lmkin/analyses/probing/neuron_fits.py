@@ -127,7 +127,7 @@ class NeuronFits:
         if own not in self._designs:
             self._designs[own] = Design(self.X["train"], standardize=own, room=self.rows.room)
         design = self._designs[own]
-        if columns is None or len(columns) == self.d and (columns == np.arange(self.d)).all():
+        if columns is None or (len(columns) == self.d and (columns == np.arange(self.d)).all()):
             return design
         design.take_moments()
         return design.part(columns)
