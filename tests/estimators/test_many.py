@@ -241,7 +241,7 @@ def test_scores_of_many_outputs_equal_one_by_one_without_λ1_of_rows() -> None:
     """Outputs of a regression with a penalty on single weights do not know of each other."""
     X, y, _ = layers()
     Y = np.stack([X[:, 0] + y, X[:, 7] - y], 1)
-    what = Penalized("elementwise", tolerance=1e-7)
+    what = Penalized("elementwise", 0.1, tolerance=1e-7)
     both = what.fit_at(Design(X), HalfSquaredError(Y), 0.1)
     for k in range(2):
         one = what.fit_at(Design(X), HalfSquaredError(Y[:, [k]]), 0.1)
