@@ -56,6 +56,7 @@ bench: $(VENV)/.dev ## benchmarks: ratios to a floor in the same run
 	$(BIN)/python benchmarks/attention.py
 	$(BIN)/python benchmarks/dependency.py
 	$(BIN)/python benchmarks/redundancy.py
+	$(BIN)/python benchmarks/probing.py --synthetic --rows 20000 --cache .bench-probing
 
 docs: $(VENV)/.docs ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W -b html docs docs/_build/html
@@ -64,7 +65,7 @@ sample: $(VENV)/.dev ## generate the files of the sample corpus again; they come
 	PYTHONPATH=tools $(BIN)/python -m sample_corpus
 
 clean: ## remove the virtual environment and everything built
-	rm -rf $(VENV) docs/_build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) .bench-probing docs/_build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -80,6 +80,52 @@ def test_second_moments_are_taken_once_for_all_who_need_them() -> None:
     assert np.allclose(G, Z[:, 16:32].T @ Z[:, 16:32] / len(Z))
 
 
+@pytest.mark.parametrize("count", [5, 40])
+@pytest.mark.parametrize("penalty", PENALTIES)
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_part_of_any_columns_is_a_design_of_these(
+    count: int, penalty: Any, stored: bool, tmp_path: Path
+) -> None:
+    """Few that are copied, and many whose products are those of all; also a part of a part, in any order."""
+    X, y, _ = layers()
+    whole: Any = X
+    if stored:
+        np.save(tmp_path / "rows.npy", X)
+        kept = np.load(tmp_path / "rows.npy", mmap_mode="r")
+        whole = JoinedLayers([LayerView([kept[:, :20]]), LayerView([kept[:, 20:]])])
+    first = np.random.default_rng(1).permutation(48)[: count + 3]
+    second = np.random.default_rng(2).permutation(count + 3)[:count]
+    design = Design(whole, room=0 if stored else None)
+    design.take_moments()
+    part = design.part(first).part(second)
+    alone = Design(X[:, first[second]])
+    what, loss = Penalized(penalty, tolerance=1e-6), CrossEntropy(y, 4)
+    fit, expected = what.fit_at(part, loss, 0.02), what.fit_at(alone, loss, 0.02)
+    assert (part.n, part.d) == (400, count)
+    assert np.allclose(fit.W, expected.W, atol=1e-5)
+    assert fit.relative <= 1e-6
+    for mine, theirs in zip(part.unscaled(fit.W, fit.b), alone.unscaled(fit.W, fit.b), strict=True):
+        assert np.allclose(mine, theirs, atol=1e-9)
+    rows, few = part.sample(100)
+    assert np.allclose(few.scores(fit.W, fit.b), part.scores(fit.W, fit.b)[rows])
+    assert np.allclose(part.some_rows(np.arange(9)), alone.some_rows(np.arange(9)))
+    assert np.allclose(part.block(np.array([3, 1])).Z, alone.block(np.array([3, 1])).Z)
+    assert np.allclose(part.second_moments(slice(1, 4)), alone.second_moments(slice(1, 4)))
+
+
+def test_moments_of_all_columns_serve_every_part() -> None:
+    X, _, _ = layers()
+    Z = (X - X.mean(0)) / X.std(0)
+    design = Design(X)
+    assert design.part(np.array([7, 2])).known_moments(np.arange(2)) is None
+    design.take_moments()
+    some = np.array([40, 2, 17])
+    G = design.part(some).known_moments(np.arange(3))
+    assert G is not None
+    assert np.allclose(G, Z[:, some].T @ Z[:, some] / len(Z))
+    assert design.part(slice(3, 9)).known_moments(np.arange(6)) is not None
+
+
 # -- the model that steps minimize --------------------------------------------------------------------
 
 
@@ -195,7 +241,7 @@ def test_scores_of_many_outputs_equal_one_by_one_without_λ1_of_rows() -> None:
     """Outputs of a regression with a penalty on single weights do not know of each other."""
     X, y, _ = layers()
     Y = np.stack([X[:, 0] + y, X[:, 7] - y], 1)
-    what = Penalized("elementwise", tolerance=1e-7)
+    what = Penalized("elementwise", 0.1, tolerance=1e-7)
     both = what.fit_at(Design(X), HalfSquaredError(Y), 0.1)
     for k in range(2):
         one = what.fit_at(Design(X), HalfSquaredError(Y[:, [k]]), 0.1)

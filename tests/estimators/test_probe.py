@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -138,6 +140,14 @@ def test_it_is_cloned_and_pickled() -> None:
         ({"l1": -1.0}, "l1 is 0 or more"),
         ({"dev_share": 1.5}, "dev_share is a fraction"),
         ({"steps": 1}, "two steps"),
+        ({"l1": "auto"}, "l1 is a number, 0 or more, or None .*'auto'"),
+        ({"l2": "auto"}, "l2 is a number"),
+        ({"l1": True}, "l1 is a number"),
+        ({"tolerance": 0}, "tolerance is a share .* above 0"),
+        ({"tolerance": -1.0}, "got -1.0"),
+        ({"tolerance": float("nan")}, "tolerance is a share"),
+        ({"iterations": 0}, "iterations is a whole number, 1 or more"),
+        ({"iterations": 2.5}, "iterations is a whole number"),
     ],
 )
 def test_options_that_cannot_be_meant(options: dict[str, Any], words_of_error: str) -> None:
@@ -168,6 +178,68 @@ def test_another_layer_on_disk_is_refused(tmp_path, tiny, sample) -> None:
     probe = Probe(l1=0.1).fit(*words(60))
     with pytest.raises(lmkin.LmkinError, match="Is it another layer"):
         probe.predict(acts.layer(1))
+
+
+def test_labels_and_groups_that_cannot_be_compared_are_refused() -> None:
+    X, y = words(60)
+    names = y.astype(object)
+    with pytest.raises(lmkin.LmkinError, match=r"cannot be compared .* one is 0, another 'NOUN'"):
+        Probe().fit(X, names, dev=(X, np.zeros(60, int)))
+    groups = ["a"] * 30 + [None] * 30
+    with pytest.raises(
+        lmkin.LmkinError, match="groups cannot be told apart: they are NoneType and str"
+    ):
+        Probe().fit(X, y, groups=groups)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("penalty", ["elementwise", "row"])
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-9, 1e-14])
+def test_a_tolerance_beyond_single_precision_ends(penalty: str, tolerance: float) -> None:
+    """What rounding leaves is no step; the fit ends, and says how far it came."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(300, 10))
+    y = np.where(X[:, 0] + 0.3 * random.normal(size=300) > 0, "a", "b")
+    exact = Probe(penalty=penalty, l1=0.05, tolerance=1e-6).fit(X, y)
+    single = Probe(penalty=penalty, l1=0.05, tolerance=tolerance, iterations=200)
+    single.fit(X.astype(np.float32), y)
+    assert np.allclose(single.coef_, exact.coef_, atol=1e-4)
+    assert single.residual_ < 1e-3
+
+
+def test_a_label_of_rows_held_out_here_takes_no_part_in_the_choice_either() -> None:
+    """As a label of rows that are given: the loss on held-out rows is of the others alone."""
+    X, y = words(300)
+    _, held = held_out_rows(300, 0.1, None, seed=0)
+    y = y.astype("<U8")
+    y[held[0]] = "ONLY"
+    inside = Probe(steps=8).fit(X, y)
+    rows = np.setdiff1d(np.arange(300), held)
+    given = Probe(steps=8).fit(X[rows], y[rows], dev=(X[held], y[held]))
+    assert "ONLY" in inside.classes_
+    assert "ONLY" not in given.classes_
+    for mine, theirs in zip(inside.path_[1:], given.path_[1:], strict=False):
+        assert mine.dev_loss == pytest.approx(theirs.dev_loss, abs=0.02)
+
+
+@settings(max_examples=8)
+@given(factor=st.floats(1e-4, 1e6), seed=st.integers(0, 99), share=st.sampled_from([None, 0.1]))
+@pytest.mark.parametrize("penalty", ["elementwise", "row"])
+def test_the_unit_of_scores_does_not_matter(
+    penalty: str, factor: float, seed: int, share: float | None
+) -> None:
+    """λ₁ goes with the unit of y, chosen or given; λ₂, where none is given, does not."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(120, 8))
+    Y = X[:, :2] @ random.normal(size=(2, 2)) + 0.1 * random.normal(size=(120, 2)) + 3
+    options = {"penalty": penalty, "tolerance": 1e-5, "steps": 8}
+    probe = Probe("regression", l1=share, **options).fit(X, Y)
+    scaled = Probe("regression", l1=share and share * factor, **options).fit(X, Y * factor)
+    assert scaled.l1_ == pytest.approx(probe.l1_ * factor, rel=1e-6)
+    assert scaled.l2_ == pytest.approx(probe.l2_, rel=1e-6)
+    assert np.allclose(scaled.coef_, probe.coef_ * factor, atol=1e-4 * factor)
+    assert scaled.score(X, Y * factor) == pytest.approx(probe.score(X, Y), abs=1e-4)
+    assert probe.score(X, Y) > 0.8
 
 
 def test_one_class_is_refused() -> None:

@@ -71,8 +71,8 @@ def descend(
             moved, shifted = W - ahead.W, b - ahead.b
             change = columns.scores(moved, shifted)
             growth, length = loss.bregman(expected, change), metric.square(moved, shifted)
-            if growth <= L / 2 * length * (1 + 1e-4) or L > 1e12:
-                break
+            if growth <= L / 2 * length * (1 + 1e-4) or L > 1e12 or not length > 0:
+                break  # as it should be, or no step at all but for rounding
             # The curvature that this very step would have needed is the best guess for the next.
             L = max(1.1 * L, min(2.1 * growth / length, 4 * L))
         here = ahead = Point(W, b, ahead.scores + change)

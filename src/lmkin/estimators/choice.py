@@ -53,7 +53,7 @@ class Penalized:
         start = self._empty(design, loss)
         if 4 * sampled <= design.n and design.has_room(sampled * design.d):
             rows, few = design.sample(sampled)
-            some, penalty = loss.some(rows), self._penalty(l1)
+            some, penalty = loss.some(rows), self._penalty(loss, l1)
             near = solve(
                 few, some, penalty, self._empty(few, some), tolerance=_LOOSE, iterations=_STEPS
             )
@@ -61,7 +61,7 @@ class Penalized:
         else:
             for value in _way(l1, start.largest):
                 start = solve(
-                    design, loss, self._penalty(value), start, tolerance=max(self.tolerance, _LOOSE),
+                    design, loss, self._penalty(loss, value), start, tolerance=max(self.tolerance, _LOOSE),
                     iterations=self.iterations,
                 )  # fmt: skip
         return self._finish(design, loss, l1, start)
@@ -95,12 +95,12 @@ class Penalized:
     def _finish(self, design: Design, loss: Loss, l1: float, start: Fit) -> Fit:
         """The fit at a penalty as exact as was asked for, from one near to it on."""
         return solve(
-            design, loss, self._penalty(l1), start,
+            design, loss, self._penalty(loss, l1), start,
             tolerance=self.tolerance, iterations=self.iterations,
         )  # fmt: skip
 
-    def _penalty(self, l1: float) -> Penalty:
-        return make_penalty(self.penalty, l1, l1 if self.l2 is None else self.l2)
+    def _penalty(self, loss: Loss, l1: float) -> Penalty:
+        return make_penalty(self.penalty, l1, loss.default_l2(l1) if self.l2 is None else self.l2)
 
     def _path(self, *, loose: bool) -> dict[str, Any]:
         return {

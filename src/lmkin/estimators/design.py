@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import get_blas_funcs
 
 from ..core import MeasureError, stop_if_interrupted, to_numpy, varies
 
 Array = NDArray[Any]
 CHUNK = 8192
 """Rows that are read at a time."""
+_FEW = 2048
+"""The same, where a block is copied beside second moments."""
 _FINE = 256
 """Rows whose sum is taken in one go: they stay in the cache."""
 _OF_MOMENTS = 8192
@@ -83,6 +86,8 @@ class Design:
         self.room = room
         # Second moments by first and last column, and the columns of the whole that these are.
         self._known, self._place = dict[tuple[int, int], Array](), np.arange(self.d)
+        self.brief = False
+        """Whether these rows are a sample, on which a fit only begins."""
         self._within: NDArray[np.int64] | None = (
             None  # of the rows' columns, those that are its own
         )
@@ -208,7 +213,11 @@ class Design:
         rows = np.sort(np.random.default_rng(0).choice(self.n, min(count, self.n), replace=False))
         few = self._own(to_numpy(self.rows[rows])).astype(self.dtype, copy=False)
         self.passes += len(rows) / self.n / 2
-        return rows, Design(few, standard=self.standard, dtype=self.dtype, room=few.nbytes)
+        sample = Design(few, standard=self.standard, dtype=self.dtype, room=few.nbytes)
+        sample.brief = True
+        if self.known_moments(np.arange(self.d)) is not None:
+            sample._known, sample._place = self._known, self._place
+        return rows, sample
 
     def take_moments(self) -> None:
         """Take the second moments of all columns, where there is room: every part has its own from then on."""
@@ -232,16 +241,20 @@ class Design:
         every = row_step(self.n, high - low)
         mean, inverse = (v[columns].astype(self.dtype) for v in (self.mean, self._inverse))
         mine = columns if self._within is None else self._within[columns]
-        total, count = np.zeros((high - low, high - low)), 0
-        for here in range(0, self.n, CHUNK * every):
+        G = np.zeros((high - low, high - low), self.dtype, order="F")
+        syrk, count = get_blas_funcs("syrk", (G,)), 0
+        for here in range(0, self.n, _FEW * every):
             stop_if_interrupted()
-            block = to_numpy(self.rows[here : here + CHUNK * every : every, :])[:, mine]
+            block = to_numpy(self.rows[here : here + _FEW * every : every, :])[:, mine]
             Z = block.astype(self.dtype, copy=False) - mean
             Z *= inverse
-            total += Z.T @ Z
+            G = syrk(1.0, Z.T, beta=1.0, c=G, overwrite_c=True)  # its upper half
             count += len(Z)
         self.passes += 0.5 * (high - low) / self.d * count / self.n
-        G = np.asarray((total / count).astype(self.dtype))
+        for row in range(high - low):
+            G[row + 1 :, row] = G[row, row + 1 :]
+        G /= count
+        G = G.T  # rows lie together; it is symmetric
         place = self._place[columns]
         first, end = int(place[0]), int(place[-1]) + 1
         if _is_range(place, first, end):

@@ -18,6 +18,15 @@ class Loss(ABC):
     """
 
     outputs: int
+    spread = 1.0
+    """What λ₁ is proportional to: 1, or the deviation of the scores that are to be predicted."""
+
+    def default_l2(self, l1: float) -> float:
+        """λ₂ where none is given: λ₁, in a unit that has none.
+
+        Where scores are multiplied by k, the same neurons stay 0 at k times λ₁, and at the same λ₂.
+        """
+        return l1 / self.spread
 
     @abstractmethod
     def mean(self, scores: Array) -> float:
@@ -106,9 +115,13 @@ class CrossEntropy(Loss):
 class HalfSquaredError(Loss):
     r""":math:`\frac1{2n} \sum_i (s_i - y_i)^2`; ``y`` is rows × outputs."""
 
-    def __init__(self, y: Array):
+    def __init__(self, y: Array, spread: float | None = None):
         self.y = y
         self.outputs = y.shape[1]
+        if spread is None:
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = float(np.sqrt(y.var(0, dtype=np.float64).mean()))
+        self.spread = spread if 0 < spread < np.inf else 1.0
 
     def mean(self, scores: Array) -> float:
         """Half the mean squared error, summed over outputs."""
@@ -134,7 +147,7 @@ class HalfSquaredError(Loss):
 
     def some(self, rows: NDArray[np.int64]) -> HalfSquaredError:
         """Of these scores."""
-        return HalfSquaredError(self.y[rows])
+        return HalfSquaredError(self.y[rows], self.spread)
 
     def start(self) -> Array:
         """Means."""

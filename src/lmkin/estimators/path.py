@@ -51,8 +51,8 @@ def fit_path(
 ) -> Iterator[Fit]:
     """Fits along a path of falling λ₁, each begun at the one before; the weights of the first are 0.
 
-    ``l1`` are the penalties in falling order; None: `penalties_of_path`. ``l2`` None: as λ₁. With ``stop``, the path
-    ends after a fit for which it is true.
+    ``l1`` are the penalties in falling order; None: `penalties_of_path`. ``l2`` None: `Loss.default_l2`. With
+    ``stop``, the path ends after a fit for which it is true.
     """
     before = empty_fit(design, loss, make_penalty(penalty, 0.0, 0.0))
     values = (
@@ -63,7 +63,7 @@ def fit_path(
     if (np.diff(values) > 0).any():
         raise MeasureError("The penalties of a path come in falling order, the largest first.")
     for value in values.tolist():
-        here = make_penalty(penalty, value, value if l2 is None else l2)
+        here = make_penalty(penalty, value, loss.default_l2(value) if l2 is None else l2)
         before = solve(design, loss, here, before, tolerance=tolerance, iterations=iterations)
         yield before
         if stop is not None and stop(before):

@@ -15,8 +15,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from ..activations import JoinedLayers, LayerView
-from ..core import LmkinError
+from ..core import LmkinError, quoted
 from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
+from .arguments import check_numbers
 from .certificate import Fit
 from .choice import Penalized
 from .design import Design, matrix_of
@@ -46,7 +47,8 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
     penalty
         ``elementwise`` or ``row``.
     l1, l2
-        λ₁ and λ₂. ``l1=None``: λ₁ is chosen on held-out rows along a path. ``l2=None``: as λ₁.
+        λ₁ and λ₂. ``l1=None``: λ₁ is chosen on held-out rows along a path. ``l2=None``: as λ₁; in a
+        regression λ₁ divided by the standard deviation of y, so that its unit does not matter.
     standardize
         Divide every column by its standard deviation; weights are given for the columns as they are.
     dev_share
@@ -170,6 +172,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         """Raise if something cannot be meant."""
         if self.task not in ("classification", "regression"):
             raise LmkinError(f"task is 'classification' or 'regression'; got {self.task!r}.")
+        check_numbers(self.l1, self.l2, self.tolerance, self.iterations)
         make_penalty(self.penalty, self.l1 or 0.0, self.l2 or 0.0)
         check_solver(self.solver, self.convention)
         if self.cv is not None and dev is not None:
@@ -189,7 +192,8 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
 
         def parted(rows: Array, held: Array) -> tuple[Design, Loss, HeldOut]:
             part = Design(_some(X, rows), standardize=self.standardize)
-            return part, self._loss(target[rows]), self._held_out(_some(X, held), target[held])
+            other = self._held_out(_some(X, held), target[held], target[rows])
+            return part, self._loss(target[rows]), other
 
         if self.cv is None:
             rows = held_out_rows(len(target), self.dev_share, groups, self.seed)
@@ -259,7 +263,14 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         y = np.asarray(y)
         if self.task == "regression":
             return np.asarray(y.reshape(len(y), -1), np.float64)
-        place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        try:
+            place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
+        except TypeError:
+            raise LmkinError(
+                f"Labels that choose the penalty cannot be compared with those that are fitted: one is "
+                f"{quoted(y.tolist()[0])}, another {quoted(self.classes_.tolist()[0])}. Give both as strings, or both "
+                f"as numbers."
+            ) from None
         return np.where(self.classes_[place] == y, place, -1).astype(np.int64)
 
     def _loss(self, target: Array) -> Loss:
@@ -272,9 +283,11 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
             self.penalty, self.l2, self.steps, self.least, self.tolerance, self.iterations
         )
 
-    def _held_out(self, X: Any, true: Array) -> HeldOut:
-        """Rows that choose the penalty."""
+    def _held_out(self, X: Any, true: Array, fitted: Array | None = None) -> HeldOut:
+        """Rows that choose the penalty; ``fitted``: targets of the rows that are fitted, where these lack some."""
         known = np.ones(len(true), bool) if true.ndim > 1 else true >= 0
+        if fitted is not None and true.ndim == 1:
+            known &= np.isin(true, fitted)
         if not known.any():
             raise LmkinError(
                 "No label of the rows that choose the penalty occurs in the rows that are fitted."

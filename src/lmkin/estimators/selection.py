@@ -150,7 +150,14 @@ def _groups(n: int, groups: Any, seed: int) -> tuple[IntArray, IntArray, IntArra
     if groups is not None:
         if len(groups) != n:
             raise LmkinError(f"There are {len(groups)} groups for {n} rows: one a row is needed.")
-        owner = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
+        try:
+            owner = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
+        except TypeError:
+            kinds = sorted({type(group).__name__ for group in groups})
+            raise LmkinError(
+                f"groups cannot be told apart: they are {' and '.join(kinds)}. Give every row a string, or "
+                f"every row a number."
+            ) from None
     order = np.random.default_rng(seed).permutation(owner.max() + 1)
     return owner, np.bincount(owner)[order].cumsum(), order
 

@@ -22,6 +22,8 @@ _MOST = 0.5
 """Share of the neurons from which on all of them are the working set."""
 _SPAN = 512
 """Neurons whose second moments are one block, where the working set is all of them."""
+_APART = 3
+"""Steps by blocks, after which second moments of all neurons together are taken if there is room for them."""
 _ROUNDS = 50
 
 
@@ -71,9 +73,10 @@ def solve(
         part, blocks = _working_set(design, columns, everything)
         scores = part.scores(W[columns], b)
         metric = Metric(part, loss, scores, blocks)
+        apart = len(blocks) > 1 and not design.brief and design.has_room(design.d**2)
         point, curvature, count = descend(
-            part, loss, penalty, metric, Point(W[columns], b, scores),
-            curvature=curvature, tolerance=aim / 2, iterations=iterations - spent,
+            part, loss, penalty, metric, Point(W[columns], b, scores), curvature=curvature,
+            tolerance=aim / 2, iterations=min(iterations - spent, _APART if apart else iterations),
         )  # fmt: skip
         spent += max(count, 1)
         W = np.zeros_like(W)
@@ -83,8 +86,12 @@ def solve(
         residual = max(float(violations.max(initial=0.0)), float(np.abs(gb).max()))
         objective = loss.mean(point.scores) + penalty.value(W)
         new = ~wanted & (violations > aim)
-        if not new.any() or spent >= iterations:
+        apart = apart and residual > aim
+        if not (new.any() or apart) or spent >= iterations:
             break
+        if apart:  # blocks do not lead there: they know nothing of each other
+            design.take_moments()
+            curvature = 1.0
         # The worst first, about as many as there are; the rest may lose its reason once they are in.
         order = np.argsort(-np.where(new, violations, -1), kind="stable")
         wanted[order[: min(int(new.sum()), max(_FIRST, len(columns)))]] = True

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...analysis import Running
 from ...core import LmkinError, budget, fingerprint, key_of
+from ...estimators import Design
 from ...rows import Workspace
 from ..probing import FittedProbe, Task, bytes_of_fits, bytes_of_scores, design_of, fit_probe
 from .language_rows import AllLanguages, LanguageRows, SomeColumns
@@ -40,6 +41,7 @@ class Fits:
         self.X: dict[str, Any] = {name: model.matrix(language, r) for name, r in self.split.items()}
         if self.resident:
             self.X = {name: np.asarray(x[:], np.float32) for name, x in self.X.items()}
+        self._known: tuple[Any, Design] | None = None
         self.work = work.within(
             activations=[acts.manifest["key"], acts.units.hash],
             layers=list(model.layers),
@@ -66,12 +68,26 @@ class Fits:
 
     def _fit(self, task: Task, columns: IntArray) -> FittedProbe:
         classes, options = len(task.classes), self.options.of_probe(task.name)
+        design = self._design(task, classes)
+        if len(columns) < design.d:
+            design.take_moments()
+            design = design.part(columns)
+        dev = self._matrix("dev", task, columns), task.target["dev"]
+        return fit_probe(design, task.target["train"], dev, classes, options)
+
+    def _design(self, task: Task, classes: int) -> Design:
+        """The rows of train with all neurons: fits of the same rows share what is known of them."""
         room = None
         if not self.resident:
             room = max(0, self.room.left - bytes_of_scores(self.n, classes))
-        design = design_of(self._matrix("train", task, columns), options, room)
-        dev = self._matrix("dev", task, columns), task.target["dev"]
-        return fit_probe(design, task.target["train"], dev, classes, options)
+        options = self.options.of_probe(task.name)
+        place = fingerprint(task.rows["train"]), room, options.standardize, options.solver
+        if self._known is None or self._known[0] != place:
+            self._known = None  # before the next: there is room for one copy of the rows
+            every = np.arange(self.model.width)
+            design = design_of(self._matrix("train", task, every), options, room)
+            self._known = place, design
+        return self._known[1]
 
     def _matrix(self, split: str, task: Task, columns: IntArray) -> Any:
         X, rows = self.X[split], task.rows[split]

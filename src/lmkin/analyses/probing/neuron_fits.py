@@ -187,7 +187,7 @@ class NeuronFits:
         place[start.columns] = np.arange(len(start.columns))
         mine = place[columns]
         W = np.where(mine[:, None] >= 0, start.W[mine], 0.0)
-        l2 = how.l1 if how.l2 is None else how.l2
+        l2 = loss.default_l2(how.l1) if how.l2 is None else how.l2
         G = gradient_at(design, loss, W, start.b, l2)
         largest = self.largest(columns, how)
         begun = Fit(W, start.b, how.l1, l2, np.inf, np.inf, largest, 0, 0.0, G)

@@ -73,7 +73,9 @@ class ProbeOptions(Intervals):
     l1: float | None = option(
         None, "Penalty λ₁. Default: chosen on dev along a path, for each probe.", PROBE
     )
-    l2: float | None = option(None, "Penalty λ₂. Default: as λ₁.", PROBE)
+    l2: float | None = option(
+        None, "Penalty λ₂. Default: as λ₁ (of scores: divided by their deviation).", PROBE
+    )
     standardize: bool = option(True, "Divide each neuron by its standard deviation.", PROBE)
     kkt: float = option(
         0.01, "Largest violation of the KKT conditions of a fit, in units of λ₁.", PROBE
