@@ -14,7 +14,6 @@ from sklearn.metrics import r2_score
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
-from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError, quoted
 from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
 from .arguments import check_numbers
@@ -25,7 +24,7 @@ from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
 from .predictions import Predictions
-from .selection import HeldOut, PathStep, fold_rows, held_out_rows
+from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, some_rows
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
@@ -191,8 +190,8 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         penalized = self._penalized()
 
         def parted(rows: Array, held: Array) -> tuple[Design, Loss, HeldOut]:
-            part = Design(_some(X, rows), standardize=self.standardize)
-            other = self._held_out(_some(X, held), target[held], target[rows])
+            part = Design(some_rows(X, rows), standardize=self.standardize)
+            other = self._held_out(some_rows(X, held), target[held], target[rows])
             return part, self._loss(target[rows]), other
 
         if self.cv is None:
@@ -206,7 +205,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
         """X and y as scikit-learn checks them; a matrix that is not in memory stays where it is."""
         X, y = matrix_of(X), y if y is None else np.asarray(y)
-        if _on_disk(X):
+        if on_disk(X):
             self.n_features_in_ = int(X.shape[1])
             y = check_array(y, ensure_2d=False, dtype=None)
             if len(y) != X.shape[0]:
@@ -236,7 +235,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
     def _same_columns(self, X: Any) -> Any:
         """Rows with the columns that were fitted, checked; a matrix on disk stays there."""
         X = matrix_of(X)
-        if not _on_disk(X):
+        if not on_disk(X):
             return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         if X.shape[1] != self.n_features_in_:
             raise LmkinError(
@@ -333,13 +332,3 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
             if self._flat:
                 self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         return self
-
-
-def _on_disk(X: Any) -> bool:
-    """Whether a matrix gives its rows in blocks, and need not fit into memory; such as `lmkin.Activations.layer`."""
-    return isinstance(X, LayerView | JoinedLayers)
-
-
-def _some(X: Any, rows: Array) -> Any:
-    """Some rows; of a matrix on disk they stay there."""
-    return X.select(rows) if _on_disk(X) else X[rows]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError
 from .certificate import Fit
 from .design import Design, blocks_of_rows
@@ -170,3 +171,13 @@ def scores_of(X: Any, V: Array, b: Array) -> Array:
         out[here] = block @ V.astype(kind)
     out += b
     return out
+
+
+def on_disk(X: Any) -> bool:
+    """Whether a matrix gives its rows in blocks, and need not fit into memory; such as `lmkin.Activations.layer`."""
+    return isinstance(X, LayerView | JoinedLayers)
+
+
+def some_rows(X: Any, rows: Array) -> Any:
+    """Some rows; of a matrix on disk they stay there."""
+    return X.select(rows) if on_disk(X) else X[rows]
