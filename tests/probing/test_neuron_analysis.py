@@ -21,7 +21,7 @@ from lmkin.results import jackknife
 
 OPTIONS: dict[str, Any] = {
     "tag": ["upos", "deprel"], "fit": "all", "control": False, "code_length": False, "l1": 0.01,
-    "tolerance": 0.03, "progress": False, "parts": 4,
+    "tolerance": 0.03, "progress": False, "parts": 4, "ranking": "lca",
 }  # fmt: skip
 
 

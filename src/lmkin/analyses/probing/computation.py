@@ -44,7 +44,7 @@ def probe(
     code_length: bool = True,
     tolerance: float = 0.01,
     compare_published: bool = False,
-    ranking: str = "lca",
+    ranking: str = "none",
     resamples: int = 0,
     thresholds: Sequence[float] | None = None,
     intervals: bool = True,
@@ -99,7 +99,8 @@ def probe(
         Also show the layers of BERT and XLNet as published (Dalvi et al. 2020, table 7), for tasks that are the same.
     ranking
         How neurons of all layers are ranked (`lmkin.rank_neurons`), to find the smallest set that keeps the oracle's
-        score, and to score the first N and the others by another probe; ``none``: not at all.
+        score, and to score the first N and the others by another probe; ``none``: not at all, for it is several times
+        the work of the oracle.
     resamples
         How often train is drawn into two halves, both ranked, to see what the rankings have in common.
     thresholds

@@ -110,9 +110,9 @@ class ProbeOptions(Intervals):
         MEASURES,
     )
     ranking: str = option(
-        "lca",
-        "How neurons are ranked, to find the smallest set that keeps the oracle's score and to score the first N: lca, "
-        "row-path, probeless, random; none: not at all.",
+        NONE,
+        "Rank neurons by lca, row-path, probeless or random, find the smallest set that keeps the oracle's score, and "
+        "score the first N: several times the work of the oracle. Default: none.",
         NEURONS,
         complete=rankings_or_none,
     )
