@@ -69,8 +69,9 @@ def probe() -> lmkin.Probes:
     corpus = lmkin.read_corpus("sample")[:30]
     acts = [tagged_activations(corpus, name, layers=2, seed=k) for k, name in enumerate(NAMES)]
     return lmkin.probe(
-        acts, tag="upos", fit="each", parts=4, compare_published=True, progress=False
-    )
+        acts, tag="upos", fit="each", parts=4, compare_published=True, ranking="lca", thresholds=[0.3],
+        progress=False,
+    )  # fmt: skip
 
 
 @cache
