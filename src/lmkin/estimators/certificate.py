@@ -60,6 +60,8 @@ class Fit:
     """Of the rows, where the next fit of a path is to begin with them."""
     by_intercepts: Array | None = None
     """The gradient by the intercepts, with them."""
+    curvature: float = 1.0
+    """What the metric was multiplied by at the end."""
 
     @property
     def relative(self) -> float:

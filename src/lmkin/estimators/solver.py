@@ -63,7 +63,7 @@ def solve(
     # Strong rule (Tibshirani et al. 2012): what is far from entering is left out until it is shown to violate.
     likely = penalty.sizes(G) >= max(2 * penalty.l1 - start.l1, 0.999 * penalty.l1)
     wanted = (W != 0).any(1) | likely
-    curvature, residual, objective = 1.0, np.inf, np.inf
+    curvature, residual, objective = start.curvature, np.inf, np.inf
     scores, gb = start.scores, start.by_intercepts
     if scores is not None:
         G = G + 2 * (penalty.l2 - start.l2) * W
@@ -102,7 +102,7 @@ def solve(
         wanted[order[: min(int(new.sum()), max(_FIRST, len(columns)))]] = True
     return Fit(
         W, b, penalty.l1, penalty.l2, objective, residual, start.largest, spent,
-        design.passes - before, G, scores, gb,
+        design.passes - before, G, scores, gb, curvature,
     )  # fmt: skip
 
 
