@@ -45,6 +45,7 @@ def descend(
     metric: Metric,
     start: Point,
     *,
+    known: tuple[Array, Array] | None = None,
     curvature: float,
     tolerance: float,
     iterations: int,
@@ -54,18 +55,22 @@ def descend(
     Proximal gradient steps in a metric. The step is as long as the loss's own growth along it allows, which is compared
     with the model in a form without cancellation. The next one begins at the combination of the last few at which the
     step would be shortest if it were linear (Anderson 1965; with proximal steps Bertrand & Massias 2021): scores are
-    linear, so this needs no pass. Where it would raise the objective, the last step is gone on from.
+    linear, so this needs no pass. Where it would raise the objective, the last step is gone on from. ``known``: the
+    gradients at the start.
     """
     here, ahead, L = start, start, curvature
     steps: deque[_Step] = deque(maxlen=_MEMORY)
     height, look = np.inf, 0
     for count in range(iterations):
         stop_if_interrupted()
-        G, gb, expected = smooth_gradient(columns, loss, penalty, ahead)
+        if known is not None and count == 0:
+            (G, gb), expected = known, loss.expected(ahead.scores)
+        else:
+            G, gb, expected = smooth_gradient(columns, loss, penalty, ahead)
         if ahead is here and worst(penalty, here.W, G, gb) <= tolerance:
             return here, L, count
         violation = metric.distance(penalty, ahead.W, G, gb, L)
-        G -= penalty.pull(ahead.W)  # the model has λ₂ itself
+        G = G - penalty.pull(ahead.W)  # the model has λ₂ itself
         while True:
             W, b = metric.step(penalty, ahead, G, gb, L, _INNER * violation)
             moved, shifted = W - ahead.W, b - ahead.b

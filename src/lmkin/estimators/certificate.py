@@ -56,6 +56,12 @@ class Fit:
     """Over all rows and columns, of which each is two reads: one for scores, one for a gradient."""
     gradient: Array
     """Of the smooth part, at the end: where a path goes on from."""
+    scores: Array | None = None
+    """Of the rows, where the next fit of a path is to begin with them."""
+    by_intercepts: Array | None = None
+    """The gradient by the intercepts, with them."""
+    curvature: float = 1.0
+    """What the metric was multiplied by at the end."""
 
     @property
     def relative(self) -> float:

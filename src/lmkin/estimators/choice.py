@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ _WARM = 6
 """Steps from the largest penalty to one that was given."""
 _SAMPLE = 4096
 """Rows of the sample that a fit begins on, at least."""
-_STEPS = 12
+_STEPS = 8
 """Iterations on it."""
 _LOOSE = 0.3
 """Largest violation of the KKT conditions along a path that only chooses a penalty, in the unit of `Fit.relative`."""
@@ -94,10 +94,11 @@ class Penalized:
 
     def _finish(self, design: Design, loss: Loss, l1: float, start: Fit) -> Fit:
         """The fit at a penalty as exact as was asked for, from one near to it on."""
-        return solve(
+        fit = solve(
             design, loss, self._penalty(loss, l1), start,
             tolerance=self.tolerance, iterations=self.iterations,
         )  # fmt: skip
+        return replace(fit, scores=None, by_intercepts=None)
 
     def _penalty(self, loss: Loss, l1: float) -> Penalty:
         return make_penalty(self.penalty, l1, loss.default_l2(l1) if self.l2 is None else self.l2)

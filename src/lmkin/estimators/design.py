@@ -86,8 +86,7 @@ class Design:
         self.room = room
         # Second moments by first and last column, and the columns of the whole that these are.
         self._known, self._place = dict[tuple[int, int], Array](), np.arange(self.d)
-        self.brief = False
-        """Whether these rows are a sample, on which a fit only begins."""
+        self._of: Design | None = None
         self._within: NDArray[np.int64] | None = (
             None  # of the rows' columns, those that are its own
         )
@@ -214,10 +213,13 @@ class Design:
         few = self._own(to_numpy(self.rows[rows])).astype(self.dtype, copy=False)
         self.passes += len(rows) / self.n / 2
         sample = Design(few, standard=self.standard, dtype=self.dtype, room=few.nbytes)
-        sample.brief = True
-        if self.known_moments(np.arange(self.d)) is not None:
-            sample._known, sample._place = self._known, self._place
+        sample._of = self
         return rows, sample
+
+    @property
+    def sampled(self) -> bool:
+        """Whether these rows are a sample, on which a fit only begins; second moments are those of all rows."""
+        return self._of is not None
 
     def take_moments(self) -> None:
         """Take the second moments of all columns, where there is room: every part has its own from then on."""
@@ -226,6 +228,8 @@ class Design:
 
     def known_moments(self, columns: NDArray[np.int64]) -> Array | None:
         """ZᵀZ / n of some columns, where those of a range with all of them were taken."""
+        if self._of is not None:
+            return self._of.known_moments(columns)
         place = self._place[columns]
         for (low, high), G in self._known.items():
             if len(place) and low <= place.min() and place.max() < high:
@@ -234,6 +238,8 @@ class Design:
 
     def second_moments(self, columns: slice) -> Array:
         """ZᵀZ / n of neighbouring columns, of some rows; of what is a range of the whole it is kept, for other fits."""
+        if self._of is not None:
+            return self._of.second_moments(columns)
         low, high, _ = columns.indices(self.d)
         known = self.known_moments(np.arange(low, high))
         if known is not None:

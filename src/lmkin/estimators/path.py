@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,6 @@ def fit_path(
     for value in values.tolist():
         here = make_penalty(penalty, value, loss.default_l2(value) if l2 is None else l2)
         before = solve(design, loss, here, before, tolerance=tolerance, iterations=iterations)
-        yield before
+        yield replace(before, scores=None, by_intercepts=None)
         if stop is not None and stop(before):
             return

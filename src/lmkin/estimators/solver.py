@@ -40,8 +40,8 @@ def empty_fit(design: Design, loss: Loss, penalty: Penalty) -> Fit:
 def moved_fit(design: Design, loss: Loss, penalty: Penalty, fit: Fit, largest: float) -> Fit:
     """A fit of other rows, such as a sample, as a start on these: its weights, with their gradient here."""
     scores = design.scores(fit.W, fit.b)
-    G, _, _ = smooth_gradient(design, loss, penalty, Point(fit.W, fit.b, scores))
-    return replace(fit, gradient=G, largest=largest)
+    G, gb, _ = smooth_gradient(design, loss, penalty, Point(fit.W, fit.b, scores))
+    return replace(fit, gradient=G, largest=largest, l2=penalty.l2, scores=scores, by_intercepts=gb)
 
 
 def solve(
@@ -63,7 +63,10 @@ def solve(
     # Strong rule (Tibshirani et al. 2012): what is far from entering is left out until it is shown to violate.
     likely = penalty.sizes(G) >= max(2 * penalty.l1 - start.l1, 0.999 * penalty.l1)
     wanted = (W != 0).any(1) | likely
-    curvature, residual, objective = 1.0, np.inf, np.inf
+    curvature, residual, objective = start.curvature, np.inf, np.inf
+    scores, gb = start.scores, start.by_intercepts
+    if scores is not None:
+        G = G + 2 * (penalty.l2 - start.l2) * W
     for _ in range(_ROUNDS):
         columns = np.flatnonzero(wanted)
         everything = len(columns) > _MOST * design.d or not design.has_room(len(columns) * design.n)
@@ -71,17 +74,19 @@ def solve(
             wanted[:] = True
             columns = np.arange(design.d)
         part, blocks = _working_set(design, columns, everything)
-        scores = part.scores(W[columns], b)
+        known = None if scores is None or gb is None else (G[columns], gb)
+        scores = part.scores(W[columns], b) if scores is None else scores
         metric = Metric(part, loss, scores, blocks)
-        apart = len(blocks) > 1 and not design.brief and design.has_room(design.d**2)
+        apart = len(blocks) > 1 and not design.sampled and design.has_room(design.d**2)
         point, curvature, count = descend(
             part, loss, penalty, metric, Point(W[columns], b, scores), curvature=curvature,
-            tolerance=aim / 2, iterations=min(iterations - spent, _APART if apart else iterations),
+            known=known, tolerance=aim / 2, iterations=min(iterations - spent, _APART if apart else iterations),
         )  # fmt: skip
         spent += max(count, 1)
         W = np.zeros_like(W)
         W[columns], b = point.W, point.b
-        G, gb, _ = smooth_gradient(design, loss, penalty, Point(W, b, point.scores))
+        scores = point.scores
+        G, gb, _ = smooth_gradient(design, loss, penalty, Point(W, b, scores))
         violations = penalty.violations(W, G)
         residual = max(float(violations.max(initial=0.0)), float(np.abs(gb).max()))
         objective = loss.mean(point.scores) + penalty.value(W)
@@ -97,7 +102,7 @@ def solve(
         wanted[order[: min(int(new.sum()), max(_FIRST, len(columns)))]] = True
     return Fit(
         W, b, penalty.l1, penalty.l2, objective, residual, start.largest, spent,
-        design.passes - before, G,
+        design.passes - before, G, scores, gb, curvature,
     )  # fmt: skip
 
 
