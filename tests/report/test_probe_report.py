@@ -53,7 +53,7 @@ def scores(
     probes = ["all", *map(str, range(most)), *(f"0-{n}" for n in range(most))]
     kinds = ["all", *["each"] * most, *["upto"] * most]
     ends = [most - 1, *range(most), *range(most)]
-    names = {task: [f"c{k}" for k in range(classes)] for task in tasks}
+    names = {task: [f"c{k}" for k in range(classes + 2 * i)] for i, task in enumerate(tasks)}
     coords: dict[str, Any] = {
         "model": list(models), "task": list(tasks), "probe": probes, "split": SPLITS,
         "class": [f"{t}/{c}" for t in tasks for c in names[t]],

@@ -66,7 +66,11 @@ def class_grid(view: ProbeView, *, width: int | str = "container") -> alt.LayerC
                     row[column(*keys)] = None
                 row[column(*keys, "there")] = 1
             rows.append(row)
-    named = {key: [[name] for name in classes[t]] for t, key in enumerate(view.task_keys)}
+    # As many for each task: rows that a task has not are left out only after their names were read.
+    named = {
+        key: [[name] for name in classes[t]] + [[""]] * (most - len(classes[t]))
+        for t, key in enumerate(view.task_keys)
+    }
     longest = [max((c for some in classes for c in some), key=len)]
     params = signals(view) | {
         "layers": {key: _columns(view, m) for m, key in enumerate(view.keys)},
