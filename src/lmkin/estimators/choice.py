@@ -52,12 +52,7 @@ class Penalized:
         sampled = max(_SAMPLE, design.n // 8)
         start = self._empty(design, loss)
         if 4 * sampled <= design.n and design.has_room(sampled * design.d):
-            rows, few = design.sample(sampled)
-            some, penalty = loss.some(rows), self._penalty(loss, l1)
-            near = solve(
-                few, some, penalty, self._empty(few, some), tolerance=_LOOSE, iterations=_STEPS
-            )
-            start = moved_fit(design, loss, penalty, near, start.largest)
+            start = self._begun(design, loss, l1, sampled, start.largest)
         else:
             for value in _way(l1, start.largest):
                 start = solve(
@@ -65,6 +60,16 @@ class Penalized:
                     iterations=self.iterations,
                 )  # fmt: skip
         return self._finish(design, loss, l1, start)
+
+    def _begun(self, design: Design, loss: Loss, l1: float, sampled: int, largest: float) -> Fit:
+        """The weights after a few steps on so many rows, which are let go of then."""
+        rows, few = design.sample(sampled)
+        some, penalty = loss.some(rows), self._penalty(loss, l1)
+        near = solve(
+            few, some, penalty, self._empty(few, some), tolerance=_LOOSE, iterations=_STEPS
+        )
+        del few
+        return moved_fit(design, loss, penalty, near, largest)
 
     def fit_on_dev(self, design: Design, loss: Loss, held: HeldOut) -> tuple[Fit, list[PathStep]]:
         """The fit along a path that has the least loss on other rows, and all steps of the path."""
