@@ -61,7 +61,7 @@ class Fit:
     by_intercepts: Array | None = None
     """The gradient by the intercepts, with them."""
     curvature: float = 1.0
-    """What the metric was multiplied by at the end."""
+    """What the metric was multiplied by at the end, where the rows were a sample: at another penalty it says little."""
 
     @property
     def relative(self) -> float:

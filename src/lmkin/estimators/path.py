@@ -65,9 +65,7 @@ def fit_path(
         raise MeasureError("The penalties of a path come in falling order, the largest first.")
     for value in values.tolist():
         here = make_penalty(penalty, value, loss.default_l2(value) if l2 is None else l2)
-        # The length of steps at a larger penalty says little of those here.
-        begun = replace(before, curvature=1.0)
-        before = solve(design, loss, here, begun, tolerance=tolerance, iterations=iterations)
+        before = solve(design, loss, here, before, tolerance=tolerance, iterations=iterations)
         yield replace(before, scores=None, by_intercepts=None)
         if stop is not None and stop(before):
             return

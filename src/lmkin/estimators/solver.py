@@ -102,7 +102,7 @@ def solve(
         wanted[order[: min(int(new.sum()), max(_FIRST, len(columns)))]] = True
     return Fit(
         W, b, penalty.l1, penalty.l2, objective, residual, start.largest, spent,
-        design.passes - before, G, scores, gb, curvature,
+        design.passes - before, G, scores, gb, curvature if design.sampled else 1.0,
     )  # fmt: skip
 
 
