@@ -19,7 +19,7 @@ from fuzz.seals import seal_store, seal_tensors
 from fuzz.target import Target
 from lmkin.analyses.cross_lingual.families import read_families
 from lmkin.analyses.probing.fits import FittedProbe, load_bits, save_bits
-from lmkin.analyses.probing.neuron_arrays import load_arrays, save_arrays
+from lmkin.analyses.probing.neurons.arrays import load_arrays, save_arrays
 from lmkin.estimators import PathStep
 from lmkin.measures.kept_scores import KeptScores
 from lmkin.rows import Workspace
@@ -288,7 +288,7 @@ TARGETS = [
            lambda folder: load_bits(folder / "code.safetensors"), {"code.safetensors": "tensors"},
            ("module analyses.probing.fits",), lambda bits: [bits], **_TENSORS),
     Target("workspace: neurons", make_neurons, read_neurons, {"n.safetensors": "tensors"},
-           ("module analyses.probing.neuron_arrays",), use_neurons, **_TENSORS),
+           ("module analyses.probing.neurons.arrays",), use_neurons, **_TENSORS),
     _accumulator("moments", "moments", "moments.moment_sums"),
     _accumulator("shuffled moments", "shuffled moments", "analyses.dependency.shuffled_moments"),
     _accumulator("kept rows", "rows", "analyses.dependency.row_sample"),

@@ -13,7 +13,7 @@ import pytest
 from sklearn.metrics import accuracy_score
 
 import lmkin
-from lmkin.analyses.probing.neuron_fits import FitSettings, NeuronFits, SomeColumns
+from lmkin.analyses.probing.neurons.fits import FitSettings, NeuronFits, SomeColumns
 from lmkin.report.charts import specification
 from lmkin.report.kinds.probe.neuron_chapters import neuron_chapters, neuron_figures
 from lmkin.report.page import Page, Part, write_page
@@ -210,7 +210,7 @@ def test_a_run_goes_on_where_it_stopped(
     def never(*_: object, **__: object) -> None:
         raise AssertionError("a probe of some neurons was fitted again")
 
-    monkeypatch.setattr("lmkin.analyses.probing.neuron_fits.NeuronFits.fit", never)
+    monkeypatch.setattr("lmkin.analyses.probing.neurons.fits.NeuronFits.fit", never)
     again = lmkin.probe(acts, **options)
     assert first.dataset.equals(again.dataset)
 

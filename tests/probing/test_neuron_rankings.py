@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import lmkin
 from lmkin.analyses.probing import neuron_overlap, ranking_method, ranking_names
-from lmkin.analyses.probing.ranking_registry import _METHODS, Ranked
+from lmkin.analyses.probing.neurons.registry import _METHODS, Ranked
 
 
 def lca_by_definition(weights: list[list[int]], steps: int) -> list[int]:
@@ -271,7 +271,7 @@ def test_overlap_is_hypergeometric() -> None:
     """Against scipy's distribution, and against all draws of a small case."""
     from scipy.stats import hypergeom
 
-    from lmkin.analyses.probing.neuron_overlap import log_chance
+    from lmkin.analyses.probing.neurons.overlap import log_chance
 
     for both, one, other, total in [
         (3, 5, 6, 20),

@@ -11,7 +11,7 @@ import pytest
 
 import lmkin
 from lmkin.analyses.probing import neuron_curves
-from lmkin.analyses.probing.minimal import by_doubling, grid_of
+from lmkin.analyses.probing.neurons.minimal import by_doubling, grid_of
 
 PLANTED = (2, 9, 14, 21)
 

@@ -1,18 +1,18 @@
 """What layers and neurons know about a task: probes, their controls, and the fewest layers and neurons that do."""
 
 from .baselines import majority, most_frequent, words_of
-from .clustered import probe_clusters
 from .computation import compute_probes, probe
 from .fits import HEAD, FittedProbe, design_of, fit_probe, head_of
-from .minimal import minimal_neurons
-from .neuron_curves import neuron_curves
-from .neuron_order import NeuronRanking
-from .neuron_overlap import neuron_overlap
-from .neuron_sets import SmallestSet
+from .neurons.clustered import probe_clusters
+from .neurons.curves import neuron_curves
+from .neurons.minimal import minimal_neurons
+from .neurons.order import NeuronRanking
+from .neurons.overlap import neuron_overlap
+from .neurons.ranked import rank_neurons
+from .neurons.registry import Evidence, Ranked, ranking_method, ranking_names
+from .neurons.sets import SmallestSet
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores
-from .ranked_neurons import rank_neurons
-from .ranking_registry import Evidence, Ranked, ranking_method, ranking_names
 from .result import Probes
 from .scores import class_scores, f1_by_class, tally
 from .tables import Cells, baseline_table, published_table

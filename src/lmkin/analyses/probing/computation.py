@@ -17,7 +17,7 @@ from ...rows import Workspace
 from ..redundancy import identity_of
 from .alerts import find_alerts
 from .dataset import main_score, make_dataset
-from .neuron_dataset import with_neurons
+from .neurons.dataset import with_neurons
 from .options import SETS, Convention, LabelKind, ProbeOptions
 from .published import compare_published
 from .result import Probes

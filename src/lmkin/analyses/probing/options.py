@@ -10,7 +10,7 @@ from ...analysis import MEASURES, Intervals
 from ...core import LmkinError, did_you_mean, option, quoted
 from ...estimators import PenaltyName, Solver, make_penalty
 from ..redundancy import check_thresholds, parse_thresholds
-from .ranking_registry import NONE, find_ranking, of_classes_only, ranking_names
+from .neurons.registry import NONE, find_ranking, of_classes_only, ranking_names
 
 TASK = "Task"
 PROBE = "Probe"

@@ -13,7 +13,7 @@ from ...analysis import Running, Source
 from ...core import LmkinError, Plan, Step, budget
 from ..redundancy import chosen_layers, open_store
 from .layer_sets import layer_sets
-from .neuron_study import neuron_fits_planned
+from .neurons.study import neuron_fits_planned
 from .options import ProbeOptions
 from .tasks import MISSING
 

@@ -15,10 +15,10 @@ from ...results import Files, Result, ResultTable, load_result, result_kind, sav
 from ..redundancy import NeuronMask, identity_of
 from .findings import probe_findings
 from .fits import HEAD, FittedProbe, head_of, probe_of
-from .neuron_files import neuron_files
-from .neuron_findings import neuron_findings
-from .neuron_masks import smallest_masks
-from .neuron_tables import neuron_data, neuron_tables
+from .neurons.files import neuron_files
+from .neurons.findings import neuron_findings
+from .neurons.masks import smallest_masks
+from .neurons.tables import neuron_data, neuron_tables
 from .probe_rows import ProbeRows
 from .tables import (
     Cells,

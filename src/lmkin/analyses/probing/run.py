@@ -19,7 +19,7 @@ from .baselines import control_task, unseen_words, words_of
 from .fits import FittedProbe, code_length, design_of, fit_probe, load_bits, save_bits
 from .layer_sets import LayerSet, layer_sets
 from .model_rows import AllRows, ModelRows, open_rows, some_layers
-from .neuron_study import NeuronStudies, NeuronStudy, open_in_run, rows_of_task
+from .neurons.study import NeuronStudies, NeuronStudy, open_in_run, rows_of_task
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores, require_room
 from .probe_rows import ProbeRows

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..ranking_registry import Evidence, Ranked, ranking_method
+from ..registry import Evidence, Ranked, ranking_method
 
 Array = NDArray[Any]
 

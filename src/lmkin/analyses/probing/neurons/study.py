@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis import Running
-from ...core import fingerprint
-from ...results import jackknife
-from ...rows import Workspace
-from ..redundancy import identity_of
+from ....analysis import Running
+from ....core import fingerprint
+from ....results import jackknife
+from ....rows import Workspace
+from ...redundancy import identity_of
+from ..fits import FittedProbe
+from ..model_rows import ModelRows
+from ..options import ProbeOptions
+from ..probe_rows import ProbeRows
+from ..scores import Scored
+from ..tasks import Task
+from .arrays import Arrays, kept_arrays, main_with_interval
 from .cluster_probes import ModelClusters, probe_thresholds
-from .fits import FittedProbe
+from .curves import CURVES, compute_curves, curve_sizes
+from .fits import FitSettings, NeuronFits, main_value
 from .minimal import smallest_set
-from .model_rows import ModelRows
-from .neuron_arrays import Arrays, kept_arrays, main_with_interval
-from .neuron_curves import CURVES, compute_curves, curve_sizes
-from .neuron_fits import FitSettings, NeuronFits, main_value
-from .neuron_order import NeuronRanking, Neurons
-from .options import ProbeOptions
-from .probe_rows import ProbeRows
-from .ranking_registry import NONE, find_ranking
-from .ranking_subject import Subject, rank_subject
-from .scores import Scored
-from .tasks import Task
+from .order import NeuronRanking, Neurons
+from .registry import NONE, find_ranking
+from .subject import Subject, rank_subject
 
 if TYPE_CHECKING:
-    from .run import SetScores
+    from ..run import SetScores
 
 IntArray = NDArray[np.int64]
 _SHARES = (0.002, 0.01, 0.05, 0.2, 0.5)

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...analysis import Running
-from ...rows import Workspace
-from ..redundancy import Clustering, NeuronMask, cluster_neurons
-from .fits import FittedProbe
-from .model_rows import ModelRows
-from .neuron_arrays import Arrays, kept_arrays, main_with_interval
-from .neuron_fits import NeuronFits, main_value
-from .scores import Scored
+from ....analysis import Running
+from ....rows import Workspace
+from ...redundancy import Clustering, NeuronMask, cluster_neurons
+from ..fits import FittedProbe
+from ..model_rows import ModelRows
+from ..scores import Scored
+from .arrays import Arrays, kept_arrays, main_with_interval
+from .fits import NeuronFits, main_value
 
 IntArray = NDArray[np.int64]
 _NAMES = ("threshold", "left", "dev", "test", "without", "sizes")

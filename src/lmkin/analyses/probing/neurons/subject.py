@@ -7,11 +7,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from .fits import FittedProbe
-from .neuron_fits import FitSettings, NeuronFits
-from .neuron_order import NeuronRanking, Neurons
-from .probe_rows import ProbeRows
-from .ranking_registry import Evidence, RankingMethod, rank_by
+from ..fits import FittedProbe
+from ..probe_rows import ProbeRows
+from .fits import FitSettings, NeuronFits
+from .order import NeuronRanking, Neurons
+from .registry import Evidence, RankingMethod, rank_by
 from .stability import stability_of
 
 Array = NDArray[Any]

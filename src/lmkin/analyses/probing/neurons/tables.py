@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...results import Column, ResultTable
-from .neuron_masks import ENDINGS, has_rankings
-from .neuron_overlap import overlap_columns
+from ....results import Column, ResultTable
+from .masks import ENDINGS, has_rankings
+from .overlap import overlap_columns
 
 _NO_CLUSTERS = -1.0
 MEAN = "mean of tasks"

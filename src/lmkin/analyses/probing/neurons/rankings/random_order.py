@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..ranking_registry import Evidence, Ranked, ranking_method
+from ..registry import Evidence, Ranked, ranking_method
 
 
 @ranking_method(

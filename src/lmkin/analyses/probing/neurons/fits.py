@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import to_numpy
-from ...estimators import (
+from ....core import to_numpy
+from ....estimators import (
     Design,
     Fit,
     HeldOut,
@@ -22,9 +22,9 @@ from ...estimators import (
     scores_of,
     solve,
 )
-from .fits import loss_of, rate
-from .probe_rows import ProbeRows
-from .scores import OF_CLASSES, Scored, score_classes, score_numbers
+from ..fits import loss_of, rate
+from ..probe_rows import ProbeRows
+from ..scores import OF_CLASSES, Scored, score_classes, score_numbers
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...analysis import Running
-from ...core import LmkinError
-from ...rows import Workspace
-from ..redundancy import check_thresholds
+from ....analysis import Running
+from ....core import LmkinError
+from ....rows import Workspace
+from ...redundancy import check_thresholds
+from ..fits import FittedProbe
+from ..result import Probes
+from .arrays import Arrays
 from .cluster_probes import ModelClusters, probe_thresholds
-from .fits import FittedProbe
-from .neuron_arrays import Arrays
-from .neuron_dataset import add_thresholds
-from .neuron_fits import FitSettings, NeuronFits, predicted
-from .result import Probes
+from .dataset import add_thresholds
+from .fits import FitSettings, NeuronFits, predicted
 
 THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 

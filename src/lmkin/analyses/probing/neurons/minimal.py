@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LmkinError, is_whole, quoted
-from .fits import FittedProbe
-from .neuron_fits import FitSettings, NeuronFit, NeuronFits, main_value, predicted
-from .neuron_order import NeuronRanking
-from .neuron_sets import SmallestSet
-from .probe_rows import given_rows
+from ....core import LmkinError, is_whole, quoted
+from ..fits import FittedProbe
+from ..probe_rows import given_rows
+from .fits import FitSettings, NeuronFit, NeuronFits, main_value, predicted
+from .order import NeuronRanking
+from .sets import SmallestSet
 
 Array = NDArray[Any]
 Grid = Literal["paper"] | int | Sequence[int] | None

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ...results import Column, ResultTable
-from ..redundancy import NeuronMask
-from .scores import Scored
+from ....results import Column, ResultTable
+from ...redundancy import NeuronMask
+from ..scores import Scored
 
 
 @dataclass(frozen=True, repr=False)

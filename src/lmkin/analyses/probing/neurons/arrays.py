@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LmkinError, load_tensors, save_tensors
-from ...rows import Workspace
-from .scores import Scored
+from ....core import LmkinError, load_tensors, save_tensors
+from ....rows import Workspace
+from ..scores import Scored
 
 Arrays = dict[str, NDArray[Any]]
 KIND = "neurons of a probe"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LmkinError, quoted
-from ...results import Column, ResultTable
-from ..redundancy import NeuronMask
+from ....core import LmkinError, quoted
+from ....results import Column, ResultTable
+from ...redundancy import NeuronMask
 
 Array = NDArray[Any]
 

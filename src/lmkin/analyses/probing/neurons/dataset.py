@@ -10,17 +10,17 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...results import jackknife
-from .neuron_arrays import Arrays
-from .neuron_curves import CURVES
-from .neuron_masks import ENDINGS
-from .neuron_overlap import overlap_numbers
-from .neuron_study import NeuronStudy
-from .options import ProbeOptions
-from .ranking_registry import NONE
+from ....results import jackknife
+from ..options import ProbeOptions
+from .arrays import Arrays
+from .curves import CURVES
+from .masks import ENDINGS
+from .overlap import overlap_numbers
+from .registry import NONE
+from .study import NeuronStudy
 
 if TYPE_CHECKING:
-    from .run import ProbingRun
+    from ..run import ProbingRun
 
 FloatArray = NDArray[np.float64]
 Key = tuple[str, str]

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...core import LmkinError, is_whole, quoted
-from ...estimators import PenaltyName
-from ...results import jackknife
+from ....core import LmkinError, is_whole, quoted
+from ....estimators import PenaltyName
+from ....results import jackknife
+from ..scores import Scored
+from .fits import FitSettings, NeuronFit, NeuronFits, predicted
 from .minimal import with_oracle, with_rows
-from .neuron_fits import FitSettings, NeuronFit, NeuronFits, predicted
-from .neuron_order import NeuronRanking
-from .scores import Scored
+from .order import NeuronRanking
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import xarray as xr
 
-from ...core import slugs
-from ...results import Files
-from ..redundancy import NeuronMask
-from .neuron_masks import smallest_masks
-from .neuron_tables import ranking_table
+from ....core import slugs
+from ....results import Files
+from ...redundancy import NeuronMask
+from .masks import smallest_masks
+from .tables import ranking_table
 
 
 def neuron_files(dataset: xr.Dataset) -> Files:

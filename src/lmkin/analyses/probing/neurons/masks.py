@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from ...core import LmkinError
-from ..redundancy import NeuronMask
+from ....core import LmkinError
+from ...redundancy import NeuronMask
 
 Key = tuple[str, str]
 """Model and task."""

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...activations import Activations
-from ...core import LmkinError, check_seed, is_whole, quoted, to_numpy
-from ...estimators import Probe
-from .fits import FittedProbe
-from .neuron_fits import FitSettings
-from .neuron_order import NeuronRanking, Neurons
-from .probe_rows import given_rows
-from .ranking_registry import find_ranking
-from .ranking_subject import Subject, rank_subject
-from .result import Probes
+from ....activations import Activations
+from ....core import LmkinError, check_seed, is_whole, quoted, to_numpy
+from ....estimators import Probe
+from ..fits import FittedProbe
+from ..probe_rows import given_rows
+from ..result import Probes
+from .fits import FitSettings
+from .order import NeuronRanking, Neurons
+from .registry import find_ranking
+from .subject import Subject, rank_subject
 
 
 def rank_neurons(

@@ -9,9 +9,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...core import LmkinError
-from .neuron_fits import FitSettings, NeuronFits
-from .ranking_registry import Evidence, RankingMethod, rank_by
+from ....core import LmkinError
+from .fits import FitSettings, NeuronFits
+from .registry import Evidence, RankingMethod, rank_by
 
 IntArray = NDArray[np.int64]
 

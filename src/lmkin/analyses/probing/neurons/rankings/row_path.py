@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....core import LmkinError, is_whole, quoted
-from ....estimators import fit_path
-from ..ranking_registry import Evidence, Ranked, ranking_method
+from .....core import LmkinError, is_whole, quoted
+from .....estimators import fit_path
+from ..registry import Evidence, Ranked, ranking_method
 
 STEPS = 20
 _LOOSE = 0.1

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...core import LmkinError, is_whole, quoted
-from ...results import Column, ResultTable
-from ..redundancy import NeuronMask
-from .fits import FittedProbe
-from .neuron_fits import FitSettings
-from .probe_rows import ProbeRows
-from .ranking_registry import find_ranking
+from ....core import LmkinError, is_whole, quoted
+from ....results import Column, ResultTable
+from ...redundancy import NeuronMask
+from ..fits import FittedProbe
+from ..probe_rows import ProbeRows
+from .fits import FitSettings
+from .registry import find_ranking
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]
@@ -144,7 +144,7 @@ class NeuronRanking:
         Variables by N: ``kept``, ``removed``, ``ablated`` (the ranking's own probe with the first N at their means) and
         ``random`` (the mean of ``draws``); the keywords are those of `lmkin.rank_neurons`.
         """
-        from .neuron_curves import neuron_curves
+        from .curves import neuron_curves
 
         return neuron_curves(
             self, sizes, split=split, draws=draws, X=X, y=y, dev=dev, test=test, groups=groups

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import LmkinError, is_whole, quoted
-from ..ranking_registry import Evidence, Ranked, ranking_method
+from .....core import LmkinError, is_whole, quoted
+from ..registry import Evidence, Ranked, ranking_method
 
 Array = NDArray[Any]
 STEPS = 100

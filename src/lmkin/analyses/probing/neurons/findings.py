@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import xarray as xr
 
-from ...results import say_interval, say_value
-from .neuron_tables import NeuronCells
+from ....results import say_interval, say_value
+from .tables import NeuronCells
 
 _CHANCE = 0.01
 """The p-value below which the overlap of two sets is said to be more than chance."""

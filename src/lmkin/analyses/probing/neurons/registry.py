@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LmkinError, did_you_mean, quoted
+from ....core import LmkinError, did_you_mean, quoted
 
 if TYPE_CHECKING:
-    from .neuron_fits import NeuronFits
+    from .fits import NeuronFits
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]
