@@ -46,7 +46,7 @@ def main() -> None:
             list(models.values()), given, tag=about["tags"], thresholds=config["thresholds"],
             workspace=report.with_name(f"{name}.unfinished"), **config["options"],
         )  # fmt: skip
-        keep(result, report, arguments.out, name)
+        keep(result, report, arguments.out, name, config["charts"])
         smallest(result, config["smallest"], arguments.out / f"{name}-smallest.csv")
         if about.get("also"):
             other = first_words(about["also"], config["test_words"], places)
@@ -67,7 +67,7 @@ def first_words(file: str | None, words: int, places: dict[str, str]) -> Any:
     return corpus
 
 
-def keep(result: Any, report: Path, out: Path, name: str) -> None:
+def keep(result: Any, report: Path, out: Path, name: str, charts: list[str]) -> None:
     """Write the report, and the small tables and pictures of it."""
     import lmkin
 
@@ -76,6 +76,9 @@ def keep(result: Any, report: Path, out: Path, name: str) -> None:
     for table in result.tables():
         if table.name != "classes":
             shutil.copy(report / f"{table.name}.csv", out / f"{name}-{table.name}.csv")
+    for chart in charts:
+        if (report / "charts" / f"{chart}.png").is_file():
+            shutil.copy(report / "charts" / f"{chart}.png", out)
     print(name, *result.findings(), *result.alerts, sep="\n")
 
 
