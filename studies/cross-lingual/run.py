@@ -51,7 +51,7 @@ def main() -> None:
             models, corpora, tags=tags, align="id" if name == "pud" else "order",
             workspace=HERE / "reports" / f"{name}.unfinished", **config["options"],
         )  # fmt: skip
-        keep(result, HERE / "reports" / name, arguments.out, name)
+        keep(result, HERE / "reports" / name, arguments.out, name, config["charts"])
 
 
 def runs(config: dict[str, Any], places: dict[str, str]) -> list[tuple[str, dict[str, Any], Any]]:
@@ -84,7 +84,7 @@ def meaning_bank(files: str, language: str, places: dict[str, str]) -> dict[str,
     return {document: some[0] for document, some in found.items() if len(some) == 1}
 
 
-def keep(result: Any, report: Path, out: Path, name: str) -> None:
+def keep(result: Any, report: Path, out: Path, name: str, charts: list[str]) -> None:
     """Write the report, and the small tables and pictures of it."""
     import lmkin
 
@@ -93,8 +93,9 @@ def keep(result: Any, report: Path, out: Path, name: str) -> None:
     for table in TABLES:
         if (report / f"{table}.csv").is_file():
             shutil.copy(report / f"{table}.csv", out / f"{name}-{table}.csv")
-    for chart in sorted((report / "charts").glob("*.png")):
-        shutil.copy(chart, out / f"{name}-{chart.name}")
+    for chart in charts:
+        if (report / "charts" / f"{chart}.png").is_file():
+            shutil.copy(report / "charts" / f"{chart}.png", out / f"{name}-{chart}.png")
     print(name, *result.findings(), *result.alerts, sep="\n")
 
 

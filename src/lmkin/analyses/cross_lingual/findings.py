@@ -130,9 +130,9 @@ def _neurons(cells: Cells, run: dict[str, str]) -> list[str]:
         left = cells.get("width", **at) or 0
         sentences.append(
             f"Clusters found on {run['source']} leave {left:,.0f} of {width:,.0f} neurons of {run['model']} at "
-            f"{enough[-1]}; on {run['task']} they lose "
-            f"{_said(cells, 'mean_behind', **at, test=EVERYWHERE)} of mean accuracy over the other languages: one "
-            f"point at most."
+            f"{enough[-1]}; on {run['task']} all neurons are ahead of them by "
+            f"{_said(cells, 'mean_behind', **at, test=EVERYWHERE)} in mean accuracy over the other languages: no more "
+            f"than one point."
         )
     losses: dict[str, float] = {}
     for label in cells.sets(run, "layers"):
