@@ -228,3 +228,19 @@ def test_the_paper_takes_its_own_penalty_and_words(planted: Stores) -> None:
     np.testing.assert_array_equal(one.weights().values, other.weights().values)
     code = lmkin.probe(planted, tag="upos", **given, convention="released")
     assert not np.array_equal(one.weights().values, code.weights().values)
+
+
+def test_what_is_no_source_no_threshold_and_no_label_is_said(planted: Stores) -> None:
+    with pytest.raises(lmkin.LmkinError, match="Give models, stored activations"):
+        lmkin.probe(None, tag="upos")
+    some = lmkin.probe(planted, tag="upos", **QUICK)
+    for wrong in ("0:0.5:0.1", "a", None, ["a"]):
+        with pytest.raises(lmkin.LmkinError, match="Thresholds are numbers"):
+            lmkin.probe_clusters(some, wrong)
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    with pytest.raises(
+        lmkin.LmkinError, match=r"1 rows have no label \(None\), the first is row 4"
+    ):
+        lmkin.Probe(l1=0.1).fit(
+            X, np.array([*"abab", None, *"abababababababababababab", "a"], object)
+        )

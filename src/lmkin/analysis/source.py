@@ -98,6 +98,10 @@ class Source:
     def specs(self) -> list[Any]:
         """The models or stores, in a list."""
         one = isinstance(self.given, str | Path | LanguageModel | Activations)
+        if self.given is None:
+            raise LmkinError(
+                "Give models, stored activations, arrays or moments: one, or a list; got None."
+            )
         return [self.given] if one else list(self.given)
 
     @cached_property

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_array, column_or_1d, validate_data
 
 from ..core import LmkinError, quoted
 from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
-from .arguments import check_numbers
+from .arguments import check_numbers, require_labels
 from .certificate import Fit
 from .choice import Penalized
 from .design import Design, matrix_of
@@ -249,6 +249,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
             self._flat = y.ndim == 1
             return np.asarray(y.reshape(len(y), -1), np.float64)
         y = column_or_1d(y, warn=True)
+        require_labels(y)
         check_classification_targets(y)
         self.classes_, target = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:

@@ -139,8 +139,8 @@ def _score_task(name: str, labels: Mapping[str, Sequence[Any]], options: ProbeOp
         except ValueError:
             wrong = next(labels[split][i] for i in mine if not _is_number(labels[split][i]))
             raise CorpusError(
-                f"A label of {split} is no number: {quoted(wrong)}. Scores are numbers; use label='class' for "
-                f"classes."
+                f"A label of {split} is no number: {quoted(wrong)}. Scores are numbers: "
+                f"predict these labels as classes, not as a score."
             ) from None
         if not np.isfinite(y).all():
             raise CorpusError(f"A score of {split} is NaN or infinite. Leave such sentences out.")

@@ -45,10 +45,15 @@ def parse_thresholds(text: str) -> tuple[float, ...]:
 
 def check_thresholds(thresholds: Sequence[float], given: object = None) -> tuple[float, ...]:
     """Raise if a threshold is no number from 0 to 1."""
-    numbers = tuple(float(t) for t in thresholds)
+    try:
+        # A text is a list of letters: it is not meant.
+        numbers = () if isinstance(thresholds, str) else tuple(float(t) for t in thresholds)
+    except (TypeError, ValueError):
+        numbers = ()
     if not numbers or len(numbers) > _MOST or not all(0 <= t <= 1 for t in numbers):
         raise LmkinError(
-            "Thresholds are numbers from 0 to 1, with commas such as 0,0.1,0.3, or as FROM:TO:STEP such as 0:0.9:0.1; "
+            "Thresholds are numbers from 0 to 1 (in Python a list such as [0, 0.1, 0.3]; on the command line with "
+            "commas, or as FROM:TO:STEP such as 0:0.9:0.1); "
             f"got {quoted(thresholds if given is None else given)}."
         )
     return numbers

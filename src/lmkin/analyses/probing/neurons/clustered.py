@@ -46,7 +46,7 @@ def probe_clusters(
             "This result was loaded, and has no rows to fit probes on: give lmkin.probe the thresholds, thresholds=…."
         )
     given = [thresholds] if isinstance(thresholds, float | int) else thresholds
-    cuts = check_thresholds(tuple(given))
+    cuts = check_thresholds(given)
     if "threshold" in probes.dataset.dims:
         raise LmkinError("This result has probes of clusters already.")
     running = Running(memory=memory, seed=seed, progress=progress)
