@@ -161,8 +161,12 @@ class Design:
 
     def has_room(self, numbers: int) -> bool:
         """Whether so many numbers may be copied into memory."""
-        room = self.n * self.d * self.dtype.itemsize // 4 if self.room is None else self.room
-        return numbers * self.dtype.itemsize <= room
+        return numbers * self.dtype.itemsize <= self.room_for_copies
+
+    @property
+    def room_for_copies(self) -> int:
+        """Bytes of rows and columns that may be copied into memory at once."""
+        return self.n * self.d * self.dtype.itemsize // 4 if self.room is None else self.room
 
     def block(self, columns: NDArray[np.int64]) -> Block:
         """Some columns, standardized, in memory."""
@@ -296,6 +300,10 @@ class Block:
     def gradient(self, residuals: Array) -> Array:
         """Zᵀ R / n."""
         return np.asarray((residuals.T @ self.Z).T.astype(np.float64) / self.n)
+
+    def some_rows(self, rows: NDArray[np.int64]) -> Array:
+        """Some rows."""
+        return np.asarray(self.Z[rows])
 
     def second_moments(self) -> Array:
         """ZᵀZ / n, of some rows for each column."""
