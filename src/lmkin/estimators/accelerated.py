@@ -20,7 +20,7 @@ _GROW = 0.99
 """What the curvature is multiplied by after each step, so that steps may become longer again."""
 _SHORT = 3.0, 0.9
 """The same above a curvature: a metric of the whole Hessian would need no more than 2, so this one came from elsewhere."""
-_INNER = 0.1
+INNER = 0.1
 """How exactly the model is minimized, in units of the violation that is there."""
 _MEMORY = 6
 """Steps that are combined."""
@@ -51,6 +51,7 @@ def descend(
     curvature: float,
     tolerance: float,
     iterations: int,
+    inner: float = INNER,
 ) -> tuple[Point, float, int]:
     """From a point to one whose largest violation is below ``tolerance``; the last curvature, and how many iterations.
 
@@ -58,7 +59,7 @@ def descend(
     with the model in a form without cancellation. The next one begins at the combination of the last few at which the
     step would be shortest if it were linear (Anderson 1965; with proximal steps Bertrand & Massias 2021): scores are
     linear, so this needs no pass. Where it would raise the objective, the last step is gone on from. ``known``: the
-    gradients at the start.
+    gradients at the start; ``inner``: how exactly the model of a step is minimized.
     """
     here, ahead, L = start, start, curvature
     steps: deque[_Step] = deque(maxlen=_MEMORY)
@@ -74,7 +75,7 @@ def descend(
         violation = metric.distance(penalty, ahead.W, G, gb, L)
         G = G - penalty.pull(ahead.W)  # the model has λ₂ itself
         while True:
-            W, b = metric.step(penalty, ahead, G, gb, L, _INNER * violation)
+            W, b = metric.step(penalty, ahead, G, gb, L, inner * violation)
             moved, shifted = W - ahead.W, b - ahead.b
             change = columns.scores(moved, shifted)
             growth, length = loss.bregman(expected, change), metric.square(moved, shifted)

@@ -14,7 +14,7 @@ from .losses import Loss
 from .penalties import Penalty
 
 Array = NDArray[Any]
-_SWEEPS = 40
+_SWEEPS = 10
 _LEAST = 1e-3
 """The smallest curvature of an output, in units of the largest."""
 _SHARED = 0.5

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerated import descend
+from .accelerated import INNER, descend
 from .certificate import Fit, Point, Products, smooth_gradient, unit
 from .design import Design
 from .losses import Loss
@@ -23,6 +23,10 @@ _MOST = 0.5
 """Share of the neurons from which on all of them are the working set."""
 _SPAN = 512
 """Neurons whose second moments are one block, where the working set is all of them."""
+_ALIKE = 2.5
+"""The curvature of blocks of neurons without rows drawn, in units of their number."""
+_ROUGH = 0.3
+"""How exactly the model of a step is minimized, where rows are a sample."""
 _DRAWN = 400
 """Rows that the metric draws for each output, at most: as many as there is room for."""
 _ROUNDS = 50
@@ -77,10 +81,14 @@ def solve(
         part, blocks = _working_set(design, columns, everything)
         known = None if scores is None or gb is None else (G[columns], gb)
         scores = part.scores(W[columns], b) if scores is None else scores
+        if design.sampled and len(blocks) > 1:
+            # Blocks that are alike, as of neighbouring layers, all take the same step, and know nothing of each other.
+            curvature = max(curvature, _ALIKE * len(blocks))
         metric = Metric(part, loss, scores, blocks, drawn=_drawn(design, loss, blocks))
         point, curvature, count = descend(
             part, loss, penalty, metric, Point(W[columns], b, scores), curvature=curvature,
             known=known, tolerance=aim / 2, iterations=iterations - spent,
+            inner=_ROUGH if design.sampled else INNER,
         )  # fmt: skip
         spent += max(count, 1)
         W = np.zeros_like(W)
