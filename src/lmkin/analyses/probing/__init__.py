@@ -1,6 +1,7 @@
 """What layers and neurons know about a task: probes, their controls, and the fewest layers and neurons that do."""
 
 from .baselines import majority, most_frequent, words_of
+from .cells import Cells
 from .computation import compute_probes, probe
 from .fits import HEAD, FittedProbe, design_of, fit_probe, head_of
 from .neurons.clustered import probe_clusters
@@ -14,21 +15,27 @@ from .neurons.sets import SmallestSet
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores
 from .result import Probes
+from .scored import Scored, mean_of
 from .scores import class_scores, f1_by_class, tally
-from .tables import Cells, baseline_table, published_table
+from .tables import ProbeCells, baseline_table, published_table
 from .tasks import Task, read_tasks
+from .variables import ERRORS, Variables
 
 __all__ = [
+    "ERRORS",
     "HEAD",
     "Cells",
     "Evidence",
     "FittedProbe",
     "NeuronRanking",
+    "ProbeCells",
     "ProbeOptions",
     "Probes",
     "Ranked",
+    "Scored",
     "SmallestSet",
     "Task",
+    "Variables",
     "baseline_table",
     "bytes_of_fits",
     "bytes_of_scores",
@@ -39,6 +46,7 @@ __all__ = [
     "fit_probe",
     "head_of",
     "majority",
+    "mean_of",
     "minimal_neurons",
     "most_frequent",
     "neuron_curves",

@@ -140,7 +140,7 @@ def compute_probes(
     """Fit everything, and label what came out."""
     options = options.resolved()
     run = fit_everything(source, options, running, work)
-    dataset = make_dataset(run, options.tolerance, options.level)
+    dataset = make_dataset(run, options.tolerance)
     dataset.attrs = _attributes(run, source, options, running)
     dataset = with_neurons(dataset, run, options)
     fitted, rows = {}, {}

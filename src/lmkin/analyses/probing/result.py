@@ -21,7 +21,7 @@ from .neurons.masks import smallest_masks
 from .neurons.tables import neuron_data, neuron_tables
 from .probe_rows import ProbeRows
 from .tables import (
-    Cells,
+    ProbeCells,
     baseline_table,
     class_rows,
     class_table,
@@ -72,7 +72,7 @@ class Probes(Result):
 
     def classes(self, task: str | None = None) -> list[str]:
         """The classes of a task, in the order of the outputs of its probes; none for scores."""
-        return Cells(self.dataset).classes(self._task(task))
+        return ProbeCells(self.dataset).classes(self._task(task))
 
     def weights(
         self, layers: str | int = "all", *, task: str | None = None, model: str | None = None
@@ -234,7 +234,7 @@ class Probes(Result):
     def _key(self, layers: str | int, task: str | None, model: str | None) -> Key:
         names = [str(m) for m in self.dataset["model"].values]
         name, tag = _one_of("model", model, names), self._task(task)
-        known = Cells(self.dataset).probes(name, tag)
+        known = ProbeCells(self.dataset).probes(name, tag)
         if str(layers) not in known:
             raise LmkinError(
                 f"There is no probe of {quoted(str(layers))} here. {did_you_mean(str(layers), known)}"
@@ -252,7 +252,7 @@ class Probes(Result):
         """(layer, neuron) of each column that a probe reads."""
         about = self.attrs["probed"][key[0]]
         layers, widths = about["layers"], about["widths"]
-        kind = Cells(self.dataset).kinds[key[2]]
+        kind = ProbeCells(self.dataset).kinds[key[2]]
         if kind == "each":
             chosen = [layers.index(int(key[2]))]
         elif kind == "upto":

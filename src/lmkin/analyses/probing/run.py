@@ -23,7 +23,8 @@ from .neurons.study import NeuronStudies, NeuronStudy, open_in_run, rows_of_task
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores, require_room
 from .probe_rows import ProbeRows
-from .scores import Scored, score_classes, score_numbers
+from .scored import Scored
+from .scores import score_classes, score_numbers
 from .splits import SPLITS
 from .tasks import Task, read_tasks
 

@@ -24,7 +24,8 @@ from ....estimators import (
 )
 from ..fits import loss_of, rate
 from ..probe_rows import ProbeRows
-from ..scores import OF_CLASSES, Scored, score_classes, score_numbers
+from ..scored import Scored
+from ..scores import OF_CLASSES, score_classes, score_numbers
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from ....analysis import Running
 from ....core import fingerprint
-from ....results import jackknife
 from ....rows import Workspace
 from ...redundancy import identity_of
 from ..fits import FittedProbe
 from ..model_rows import ModelRows
 from ..options import ProbeOptions
 from ..probe_rows import ProbeRows
-from ..scores import Scored
+from ..scored import Scored
 from ..tasks import Task
 from .arrays import Arrays, kept_arrays, main_with_interval
 from .cluster_probes import ModelClusters, probe_thresholds
@@ -211,7 +210,7 @@ def _arrays_of_smallest(ranking: NeuronRanking, fits: NeuronFits, options: Probe
     found = smallest_set(ranking, fits, options.tolerance)
     assert found.test is not None
     assert found.oracle_test is not None
-    behind = difference(found.oracle_test, found.test, options.level)
+    behind = found.oracle_test.only(0) - found.test.only(0)
     return {
         "size": np.array([len(found)]),
         "dev": np.array([found.score]),
@@ -235,12 +234,3 @@ def _arrays_of_curves(ranking: NeuronRanking, fits: NeuronFits, sizes: Sequence[
         "fits": np.array([curves.fits]),
         "row_judge": np.array([int(curves.judge == "row")]),
     }
-
-
-def difference(one: Scored, other: Scored, level: float) -> Scored:
-    """The main score of one probe less that of another on the same rows, with the interval of the difference."""
-    value = one.value[:1] - other.value[:1]
-    if one.without is None or other.without is None or one.sizes is None:
-        return Scored(value, None)
-    without = one.without[:, :1] - other.without[:, :1]
-    return Scored(value, jackknife(value, without, one.sizes, level), None, without)
