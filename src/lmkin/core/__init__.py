@@ -2,7 +2,7 @@
 
 from .alerts import SCHEMA as ALERTS
 from .alerts import Alert, AlertKind, alerts_of, as_data, unique_alerts
-from .arguments import check_intervals, check_seed, is_whole, refuse_unused
+from .arguments import check_intervals, check_seed, is_whole, one_of, refuse_unused
 from .arrays import Scratch, as_double, as_rows, is_double, numpy_device, to_numpy
 from .constant_neurons import ROUNDING, varies
 from .disk import require_disk
@@ -169,6 +169,7 @@ __all__ = [
     "near_files",
     "numpy_device",
     "one_core",
+    "one_of",
     "open_file",
     "option",
     "option_fields",

@@ -3,7 +3,8 @@
 from .baselines import majority, most_frequent, words_of
 from .cells import Cells
 from .computation import compute_probes, probe
-from .fits import HEAD, FittedProbe, design_of, fit_probe, head_of
+from .fit_alerts import few_parts_alerts, fit_alerts, rare_class_alerts
+from .fits import FittedProbe, design_of, fit_probe
 from .neurons.clustered import probe_clusters
 from .neurons.curves import neuron_curves
 from .neurons.minimal import minimal_neurons
@@ -20,10 +21,10 @@ from .scores import class_scores, f1_by_class, tally
 from .tables import ProbeCells, baseline_table, published_table
 from .tasks import Task, read_tasks
 from .variables import ERRORS, Variables
+from .weights_file import load_weights, save_weights
 
 __all__ = [
     "ERRORS",
-    "HEAD",
     "Cells",
     "Evidence",
     "FittedProbe",
@@ -43,8 +44,10 @@ __all__ = [
     "compute_probes",
     "design_of",
     "f1_by_class",
+    "few_parts_alerts",
+    "fit_alerts",
     "fit_probe",
-    "head_of",
+    "load_weights",
     "majority",
     "mean_of",
     "minimal_neurons",
@@ -57,7 +60,9 @@ __all__ = [
     "rank_neurons",
     "ranking_method",
     "ranking_names",
+    "rare_class_alerts",
     "read_tasks",
+    "save_weights",
     "tally",
     "words_of",
 ]
