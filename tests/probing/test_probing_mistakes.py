@@ -75,6 +75,7 @@ def test_mistakes_are_found_before_a_model_is_loaded(
         ([float("nan"), 1.0] * 15, "score", "NaN or infinite"),
         ([2.0] * 30, "score", "All scores of train are the same"),
         (["yes"] * 30, "class", "only 'yes'"),
+        (["yes", 1, "no"] * 10, "class", r"Labels of train are of several types: text .*a number"),
     ],
 )
 def test_labels_of_sentences_that_cannot_be_learned(labels: Any, kind: Any, says: str) -> None:

@@ -45,6 +45,7 @@ from .interruption import (
     watched_interrupts,
 )
 from .jit import compiled, machine_code
+from .labels import as_labels, kind_of_array, label_kind, require_one_kind
 from .layer_ids import (
     PANEL,
     LayerId,
@@ -131,6 +132,7 @@ __all__ = [
     "alerts_of",
     "as_data",
     "as_double",
+    "as_labels",
     "as_layer_id",
     "as_path",
     "as_rows",
@@ -159,6 +161,8 @@ __all__ = [
     "is_whole",
     "keep_cached",
     "key_of",
+    "kind_of_array",
+    "label_kind",
     "listed_names",
     "load_tensors",
     "locked",
@@ -192,6 +196,7 @@ __all__ = [
     "require_file",
     "require_memory",
     "require_new_file",
+    "require_one_kind",
     "runs",
     "save_tensors",
     "slugs",

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import r2_score
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from ..core import LmkinError, quoted
+from ..core import LmkinError, as_labels
 from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
-from .arguments import check_numbers, require_labels
+from .arguments import check_numbers
 from .certificate import Fit
 from .choice import Penalized
 from .design import Design, matrix_of
@@ -25,6 +24,7 @@ from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
 from .predictions import Predictions
 from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, some_rows
+from .targets import numbered_classes, numbers_of, scores_as_columns
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
@@ -204,7 +204,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
         """X and y as scikit-learn checks them; a matrix that is not in memory stays where it is."""
-        X, y = matrix_of(X), y if y is None else np.asarray(y)
+        X, y = matrix_of(X), y if y is None else as_labels(y, "y")
         if on_disk(X):
             self.n_features_in_ = int(X.shape[1])
             y = check_array(y, ensure_2d=False, dtype=None)
@@ -225,7 +225,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
                 "dev is a pair of rows and labels that choose the penalty: dev=(X, y)."
             )
         X = self._same_columns(dev[0])
-        y = check_array(np.asarray(dev[1]), ensure_2d=False, dtype=None)
+        y = check_array(as_labels(dev[1], "dev"), ensure_2d=False, dtype=None)
         if len(y) != X.shape[0]:
             raise LmkinError(
                 f"dev has {X.shape[0]} rows, and {len(y)} labels: one label a row is needed."
@@ -247,31 +247,13 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         """Numbers of classes, fixed here, or scores, rows × outputs."""
         if self.task == "regression":
             self._flat = y.ndim == 1
-            return np.asarray(y.reshape(len(y), -1), np.float64)
-        y = column_or_1d(y, warn=True)
-        require_labels(y)
-        check_classification_targets(y)
-        self.classes_, target = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"There is one class only, '{self.classes_[0]}': a classifier needs labels of 2 classes at least."
-            )
-        return np.asarray(target.reshape(-1), np.int64)
+            return scores_as_columns(y)
+        self.classes_, target = numbered_classes(y)
+        return target
 
-    def _known_target(self, y: Any) -> Array:
+    def _known_target(self, y: Array) -> Array:
         """The same of other rows; a label that was not fitted is −1."""
-        y = np.asarray(y)
-        if self.task == "regression":
-            return np.asarray(y.reshape(len(y), -1), np.float64)
-        try:
-            place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        except TypeError:
-            raise LmkinError(
-                f"Labels that choose the penalty cannot be compared with those that are fitted: one is "
-                f"{quoted(y.tolist()[0])}, another {quoted(self.classes_.tolist()[0])}. Give both as strings, or both "
-                f"as numbers."
-            ) from None
-        return np.where(self.classes_[place] == y, place, -1).astype(np.int64)
+        return scores_as_columns(y) if self.task == "regression" else numbers_of(self.classes_, y)
 
     def _loss(self, target: Array) -> Loss:
         if self.task == "regression":

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import CorpusError, quoted
+from ...core import CorpusError, quoted, require_one_kind
 from ...corpus import Units
 from .options import ProbeOptions
 
@@ -65,7 +65,7 @@ def _tag_task(units: Mapping[str, Units], tag: str, options: ProbeOptions) -> Ta
     for name, some in units.items():
         values = some.tags(tag)
         if not options.subtypes:
-            values = [v.split(":", 1)[0] for v in values]
+            values = [v and v.split(":", 1)[0] for v in values]
         labels[name] = [None if v in MISSING else v for v in values]
     return _class_task(tag, labels, options)
 
@@ -85,6 +85,8 @@ def _label_task(units: Mapping[str, Units], options: ProbeOptions) -> Task:
         )
     if options.label == "score":
         return _score_task("label", labels, options)
+    for name, values in labels.items():
+        require_one_kind(values, name, CorpusError)
     texts = {
         name: [None if v is None or v == "" else _as_text(v) for v in values]
         for name, values in labels.items()
