@@ -176,8 +176,10 @@ def fit_probe(
         held = HeldOut(other, loss_of(true[known], classes), known, lambda s: rate(s, true))
         fit, path = what.fit_on_dev(design, loss, held)
     V, b = design.unscaled(fit.W, fit.b)
+    kept = V.astype(np.float32)
+    b = b + design.mean @ (V - kept)  # what rounding took from the weights of neurons far from 0
     return FittedProbe(
-        V.astype(np.float32), b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path),
+        kept, b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path),
         design.standard.scale if options.standardize else None,
     )  # fmt: skip
 
