@@ -60,7 +60,7 @@ def _layers(cells: ProbeCells, model: str, task: str) -> list[str]:
             sentences.append(
                 f"No single layer of {model} keeps the score of all layers on {task} within {tolerance:g} %, on dev."
             )
-        if not kept:
+        if not kept or cells.kinds[kept[0]] != kind:
             continue
         one = kind == "each"
         subject = f"Layer {kept[0]} of {model} is" if one else f"Layers {kept[0]} of {model} are"

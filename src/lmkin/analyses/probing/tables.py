@@ -33,13 +33,20 @@ class ProbeCells(Cells):
         return [str(c) for c in self.attrs["classes"].get(task, [])]
 
     def probes(self, model: str, task: str, kind: str | None = None) -> list[str]:
-        """The sets of layers that a model has, of one kind or all."""
-        return [
+        """The sets of layers that a model has, of one kind or all; layers 0 to l begin with layer 0 by itself."""
+        there = [
             probe
             for probe in self.labels["probe"]
-            if (kind is None or self.kinds[probe] == kind)
-            and self.get("width", model=model, task=task, probe=probe) is not None
+            if self.get("width", model=model, task=task, probe=probe) is not None
         ]
+        mine = [probe for probe in there if kind in (None, self.kinds[probe])]
+        if kind == "upto" and mine:
+            first = min(self.ends[probe] for probe in there)
+            if not any(self.ends[probe] == first for probe in mine):
+                return [
+                    p for p in there if self.ends[p] == first and self.kinds[p] == "each"
+                ] + mine
+        return mine
 
 
 def score_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
