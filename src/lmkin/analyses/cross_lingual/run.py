@@ -81,6 +81,7 @@ def fit_everything(
     sets = 1 + len(options.cuts()) + len(options.sets())
     others = len(parallel.languages) - len(sources) if options.ceiling else 0
     fits = len(rows.models) * len(options.tag_names()) * (sets * len(sources) + others)
+    work.describe(steps={"probe": fits})
     with progress_bar("probes", fits, "fits", show=running.progress) as advance:
         for model in rows.models:
             for language in sources:
