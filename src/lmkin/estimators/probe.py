@@ -24,7 +24,7 @@ from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
 from .predictions import Predictions
 from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, some_rows
-from .targets import numbered_classes, numbers_of, scores_as_columns
+from .targets import numbered_classes, numbers_of, output_units, scores_as_columns
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
@@ -47,7 +47,9 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         ``elementwise`` or ``row``.
     l1, l2
         λ₁ and λ₂. ``l1=None``: λ₁ is chosen on held-out rows along a path. ``l2=None``: as λ₁; in a
-        regression λ₁ divided by the standard deviation of y, so that its unit does not matter.
+        regression λ₁ divided by the standard deviation of y, so that its unit does not matter. Of several outputs each
+        is divided by its deviation first, in units of their root mean square, and its weights are multiplied by it at
+        the end: an output whose scores are small is not penalized more than others.
     standardize
         Divide every column by its standard deviation; weights are given for the columns as they are.
     dev_share
@@ -246,14 +248,17 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
     def _learn_target(self, y: Array) -> Array:
         """Numbers of classes, fixed here, or scores, rows × outputs."""
         if self.task == "regression":
-            self._flat = y.ndim == 1
-            return scores_as_columns(y)
+            self._flat, scores = y.ndim == 1, scores_as_columns(y)
+            self._units = output_units(scores)
+            return scores / self._units
         self.classes_, target = numbered_classes(y)
         return target
 
     def _known_target(self, y: Array) -> Array:
         """The same of other rows; a label that was not fitted is −1."""
-        return scores_as_columns(y) if self.task == "regression" else numbers_of(self.classes_, y)
+        if self.task == "regression":
+            return scores_as_columns(y) / self._units
+        return numbers_of(self.classes_, y)
 
     def _loss(self, target: Array) -> Loss:
         if self.task == "regression":
@@ -284,6 +289,8 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
 
     def _keep(self, design: Design, fit: Fit) -> Self:
         V, b = design.unscaled(fit.W, fit.b)
+        if self.task == "regression":
+            V, b = V * self._units, b * self._units
         self.coef_, self.intercept_, self.scale_ = V.T.copy(), b, design.standard.scale
         self.l1_, self.l2_ = fit.l1, fit.l2
         self.objective_, self.residual_, self.n_iter_ = fit.objective, fit.relative, fit.iterations

@@ -46,3 +46,14 @@ def scores_as_columns(y: Array) -> Array:
             f"labels as classes: task='classification'."
         )
     return np.asarray(y.reshape(len(y), -1), np.float64)
+
+
+def output_units(scores: Array) -> Array:
+    """What each output is divided by, so that all have the same deviation: that of one alone stays as it is.
+
+    The deviation of an output in units of their root mean square; of a constant one 1.
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        deviation = scores.std(0)
+        units = deviation / np.sqrt((deviation**2).mean())
+    return np.where((units > 0) & np.isfinite(units), units, 1.0)
