@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lmkin
+from cli.command_line import call
 from lmkin.corpus.spans import join_words
 from probing.tagged_activations import activations_of, tagged_activations
 
@@ -116,7 +117,7 @@ def test_labels_that_are_rare_missing_or_not_in_train_are_counted() -> None:
     assert (
         "26 rows have no 'upos' and are left out (20 in train, 6 in test)" in said["missing labels"]
     )
-    assert "6 of 12 rows of test" in said["unseen labels"]
+    assert "6 of 12 rows of test (X)" in said["unseen labels"]
     at = {"task": "upos", "split": "test"}
     assert {n: int(result.dataset[n].sel(at)) for n in ("rows", "missing", "unseen")} == {
         "rows": 12, "missing": 6, "unseen": 6,
@@ -245,3 +246,52 @@ def test_what_is_no_source_no_threshold_and_no_label_is_said(planted: Stores) ->
         lmkin.Probe(l1=0.1).fit(
             X, np.array([*"abab", None, *"abababababababababababab", "a"], object)
         )
+
+
+@pytest.mark.usefixtures("no_models")
+@pytest.mark.parametrize(
+    ("corpora", "tag", "says"),
+    [
+        ({"corpus": some(30)}, "pos", "has no tag 'pos'. Did you mean 'upos'? Known: upos, deprel."),
+        ({"corpus": some(30, "A")}, "upos", "Train has only 'A' as 'upos'"),
+        ({"corpus": corpus_of(*[[("w", f"T{k}")] for k in range(30)])}, "upos", "as many different labels"),
+        ({"train": some(20), "test": some(9, "CD")}, "upos", "No label of test occurs in train ('upos': 'C'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_paragraph_on_the_command_line(
+    corpora: dict[str, lmkin.Corpus], tag: str, says: str, tmp_path: Path
+) -> None:
+    flags: list[Any] = []
+    for name, corpus in corpora.items():
+        path = tmp_path / f"{name}.conllu"
+        lines = [
+            "\n".join(
+                f"{k}\t{word}\t_\t{upos}\t_\t_\t{k - 1}\tdep\t_\t_"
+                for k, (word, upos) in enumerate(zip(s.words, s.tags["upos"], strict=True), start=1)
+            )
+            for s in corpus
+        ]
+        path.write_text("\n\n".join(lines) + "\n\n")
+        flags += [f"--{name}", path]
+    outcome = call("probe", "nowhere", *flags, "--tag", tag, "-o", tmp_path / "out")
+    assert outcome.code == 1
+    assert says in outcome.said
+    assert len(outcome.err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_arrays_that_no_probe_can_read_are_said() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    broken = X.copy()
+    broken[[3, 7], 2] = np.nan, np.inf
+    probe = lmkin.Probe(l1=0.1)
+    for use in (
+        lambda: probe.fit(broken, ["a", "b"] * 15),
+        lambda: probe.fit(X, ["a", "b"] * 15).predict(broken),
+    ):
+        with pytest.raises(lmkin.LmkinError, match=r"NaN or infinite values: 2 .* row 3, column 2"):
+            use()
+    with pytest.raises(lmkin.LmkinError, match="30 rows, and as many different labels"):
+        probe.fit(X, [f"c{k}" for k in range(30)])
+    with pytest.raises(lmkin.LmkinError, match="one class only, 'a'"):
+        probe.fit(X, ["a"] * 30)

@@ -8,6 +8,7 @@ from .constant_neurons import ROUNDING, varies
 from .disk import require_disk
 from .errors import (
     ActivationsError,
+    ArrayError,
     CorpusError,
     LmkinError,
     LmkinWarning,
@@ -103,6 +104,7 @@ __all__ = [
     "ActivationsError",
     "Alert",
     "AlertKind",
+    "ArrayError",
     "Budget",
     "Choice",
     "Convention",

@@ -24,7 +24,7 @@ from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
 from .predictions import Predictions
 from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, some_rows
-from .targets import numbered_classes, numbers_of, output_units, scores_as_columns
+from .targets import numbered_classes, numbers_of, output_units, require_finite, scores_as_columns
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
@@ -215,10 +215,11 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
                     f"X has {X.shape[0]} rows, and y has {len(y)}: one label a row is needed."
                 )
             return X, y
-        return validate_data(  # type: ignore[no-any-return]
+        X, y = validate_data(
             self, X, y, dtype=(np.float64, np.float32), multi_output=self.task == "regression",
-            y_numeric=self.task == "regression", ensure_min_samples=2,
+            y_numeric=self.task == "regression", ensure_min_samples=2, ensure_all_finite=False,
         )  # fmt: skip
+        return require_finite(X), y
 
     def _checked_dev(self, dev: tuple[Any, Any]) -> tuple[Any, Array]:
         """Rows and targets that choose the penalty. Raise if they cannot be of this fit."""
@@ -238,7 +239,9 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         """Rows with the columns that were fitted, checked; a matrix on disk stays there."""
         X = matrix_of(X)
         if not on_disk(X):
-            return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+            kinds = np.float64, np.float32
+            X = validate_data(self, X, dtype=kinds, reset=False, ensure_all_finite=False)
+            return require_finite(X)
         if X.shape[1] != self.n_features_in_:
             raise LmkinError(
                 f"X has {X.shape[1]} columns; the probe was fitted on {self.n_features_in_}. Is it another layer?"

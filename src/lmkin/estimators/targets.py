@@ -9,19 +9,26 @@ from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from ..core import LmkinError, kind_of_array, quoted
+from ..core import ArrayError, LmkinError, kind_of_array, quoted
 
 Array = NDArray[Any]
 
 
 def numbered_classes(y: Array) -> tuple[Array, NDArray[np.int64]]:
-    """The classes, sorted, and the number of each label. Raise if there is one class only."""
+    """The classes, sorted, and the number of each label. Raise if they cannot be told apart."""
     y = column_or_1d(y, warn=True)
     check_classification_targets(y)
     classes, target = np.unique(y, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(
-            f"There is one class only, '{classes[0]}': a classifier needs labels of 2 classes at least."
+        raise ArrayError(
+            f"There is one class only, {quoted(classes.tolist()[0])}: a classifier needs labels of 2 classes at least. "
+            f"Take more rows, or other labels."
+        )
+    if len(classes) == len(y) > 2:
+        raise ArrayError(
+            f"There are {len(y):,} rows, and as many different labels ({quoted(classes.tolist()[0])} …): nothing can "
+            f"be learned from labels that occur once. Take more rows, or fewer classes; for numbers that are scores, "
+            f"task='regression'."
         )
     return classes, np.asarray(target.reshape(-1), np.int64)
 
@@ -57,3 +64,17 @@ def output_units(scores: Array) -> Array:
         deviation = scores.std(0)
         units = deviation / np.sqrt((deviation**2).mean())
     return np.where((units > 0) & np.isfinite(units), units, 1.0)
+
+
+def require_finite(X: Any) -> Any:
+    """The rows. Raise if there is NaN in them, or something infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        finite = bool(np.isfinite(X.sum(dtype=np.float64)))
+    bad = np.zeros((0, 2)) if finite else np.argwhere(~np.isfinite(X))
+    if len(bad):
+        row, column = bad[0].tolist()
+        raise ArrayError(
+            f"X holds NaN or infinite values: {len(bad):,} of them, the first in row {row}, column {column}. Leave out "
+            f"the rows that have some."
+        )
+    return X

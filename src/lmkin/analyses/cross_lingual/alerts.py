@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...core import Alert, AlertKind, quoted
-from ..probing import few_parts_alerts, fit_alerts, rare_class_alerts
+from ..probing import few_parts_alerts, fit_alerts, listed_classes, rare_class_alerts
 from ..similarity import dropped_alerts, unknown_alerts
 from .options import CrossLingualOptions
 from .run import CrossLingualRun, split_of
@@ -72,7 +72,8 @@ def _labels(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
         }
         if counts:
             listed = ", ".join(
-                f"{n:,} of {len(task.target[split_of(name)]):,} in {name}"
+                f"{n:,} of {len(task.target[split_of(name)]):,} in {name} "
+                f"({listed_classes(task.strange.get(split_of(name), ()))})"
                 for name, n in counts.items()
             )
             alerts.append(

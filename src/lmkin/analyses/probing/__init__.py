@@ -3,7 +3,7 @@
 from .baselines import majority, most_frequent, words_of
 from .cells import Cells
 from .computation import compute_probes, probe
-from .fit_alerts import few_parts_alerts, fit_alerts, rare_class_alerts
+from .fit_alerts import few_parts_alerts, fit_alerts, listed_classes, rare_class_alerts
 from .fits import FittedProbe, design_of, fit_probe
 from .neurons.clustered import probe_clusters
 from .neurons.curves import neuron_curves
@@ -47,6 +47,7 @@ __all__ = [
     "few_parts_alerts",
     "fit_alerts",
     "fit_probe",
+    "listed_classes",
     "load_weights",
     "majority",
     "mean_of",

@@ -9,7 +9,7 @@ import numpy as np
 from ...core import Alert, AlertKind, quoted
 from ...corpus import Units
 from ..similarity import dropped_alerts, pre_norm_alerts, unknown_alerts
-from .fit_alerts import few_parts_alerts, fit_alerts, rare_class_alerts
+from .fit_alerts import few_parts_alerts, fit_alerts, listed_classes, rare_class_alerts
 from .options import ProbeOptions
 from .run import ProbingRun
 from .tasks import Task
@@ -84,7 +84,10 @@ def _labels(task: Task, units: Mapping[str, Units]) -> list[Alert]:
         )
     unseen = {split: n for split, n in task.unseen.items() if n}
     if unseen:
-        said = ", ".join(f"{n:,} of {len(task.target[s]):,} rows of {s}" for s, n in unseen.items())
+        said = ", ".join(
+            f"{n:,} of {len(task.target[s]):,} rows of {s} ({listed_classes(task.strange.get(s, ()))})"
+            for s, n in unseen.items()
+        )
         alerts.append(
             Alert(
                 AlertKind.UNSEEN_LABELS,

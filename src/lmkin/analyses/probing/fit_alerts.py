@@ -14,6 +14,11 @@ _LISTED = 5
 """Classes that are named."""
 
 
+def listed_classes(classes: Sequence[str]) -> str:
+    """The first few classes."""
+    return ", ".join(classes[:_LISTED]) + (" …" if len(classes) > _LISTED else "")
+
+
 def rare_class_alerts(task: Task, train: str) -> list[Alert]:
     """Classes that occur once in ``train``, as it is called."""
     if not task.classifies:
@@ -21,10 +26,10 @@ def rare_class_alerts(task: Task, train: str) -> list[Alert]:
     once = [c for c, n in zip(task.classes, task.counts.tolist(), strict=True) if n == 1]
     if not once:
         return []
-    some = ", ".join(once[:_LISTED]) + (" …" if len(once) > _LISTED else "")
     text = (
-        f"{len(once)} of the {len(task.classes)} classes of {quoted(task.name)} occur once in {train} ({some}): their "
-        f"scores say little, and macro-F1 counts each as much as any other."
+        f"{len(once)} of the {len(task.classes)} classes of {quoted(task.name)} occur once in {train} "
+        f"({listed_classes(once)}): their scores say little, and macro-F1 counts each as much as any other. "
+        f"Take more text, or read accuracy."
     )
     return [Alert(AlertKind.RARE_CLASSES, text, task.name)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class Task:
     rows: Mapping[str, IntArray]
     missing: Mapping[str, int]
     """Rows without a label, which are left out, by split."""
+    strange: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels of a split that train has not, the most frequent first."""
 
     @property
     def classifies(self) -> bool:
@@ -129,7 +131,12 @@ def _class_task(
                 f"No label of {split} occurs in train ({quoted(name)}: {some} …, in train {quoted(classes[0])} …): "
                 f"are they of the same task?"
             )
-    return Task(name, classes, target, rows, _missing(labels))
+    strange = {
+        split: Counter(labels[split][i] for i, k in zip(mine, target[split], strict=True) if k < 0)
+        for split, mine in rows.items()
+    }
+    named = {s: tuple(str(label) for label, _ in c.most_common()) for s, c in strange.items()}
+    return Task(name, classes, target, rows, _missing(labels), named)
 
 
 def _score_task(name: str, labels: Mapping[str, Sequence[Any]], options: ProbeOptions) -> Task:
