@@ -156,6 +156,20 @@ def test_splits_of_different_models_are_refused(read: lmkin.Corpus) -> None:
     }
     with pytest.raises(lmkin.LmkinError, match="of different models: one, two"):
         lmkin.probe(stores, tag="upos", **QUICK)
+    stores["test"] = tagged_activations(read[50:], "one", weights="others")
+    with pytest.raises(lmkin.LmkinError, match="'test' is of other weights than 'train'"):
+        lmkin.probe(stores, tag="upos", **QUICK)
+
+
+def test_splits_that_were_read_in_different_ways_are_refused(
+    tiny: Any, sample: lmkin.Corpus
+) -> None:
+    stores = {
+        "train": lmkin.extract(tiny, sample[:50], progress=False),
+        "test": lmkin.extract(tiny, sample[50:80], progress=False, pooling="mean"),
+    }
+    with pytest.raises(lmkin.LmkinError, match="'train' has pooling='last', 'test' pooling='mean'"):
+        lmkin.probe(stores, tag="upos", **QUICK)
 
 
 def test_arrays_have_no_words() -> None:

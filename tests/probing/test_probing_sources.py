@@ -285,3 +285,19 @@ def test_unfinished_work_says_how_far_it_is(planted: Stores, tmp_path: Path) -> 
     assert "code 4 of 5" in describe_unfinished(work)[0]["finished"]
     assert f"workspace='{tmp_path}'" in rows["to go on"]
     assert unfinished_in(tmp_path / "nowhere") is None
+
+
+def test_activations_that_were_read_otherwise_are_refused(tiny: Any, sample: lmkin.Corpus) -> None:
+    corpus = sample[:60]
+    acts = lmkin.extract(tiny, corpus, progress=False)
+    result = lmkin.probe(
+        acts, tag="upos", l1=0.02, fit="all", control=False, code_length=False, progress=False
+    )
+    assert len(result.predict(acts)) == len(acts)
+    for keyword, value, was in (("pooling", "mean", "last"), ("units", "token", "word")):
+        other = lmkin.extract(tiny, corpus, progress=False, **{keyword: value})
+        with pytest.raises(
+            lmkin.LmkinError,
+            match=rf"fitted on activations with {keyword}='{was}'.*{keyword}='{value}'",
+        ):
+            result.predict(other)

@@ -11,6 +11,7 @@ import xarray as xr
 from ...activations import Activations, JoinedLayers
 from ...core import MeasureError, one_of, quoted
 from ...results import Files, Result, ResultTable, result_kind, save_result
+from ..probing import require_read_alike
 from ..redundancy import identity_of
 from .findings import transfer_findings
 from .language_tables import family_rows, family_table, language_rows, language_table
@@ -71,6 +72,7 @@ class CrossLingual(Result):
     ) -> list[str]:
         """Labels of words in any language, from activations of the same model, by one of the probes."""
         model = self._model_of(activations)
+        require_read_alike(self.provenance, model, activations)
         tag, language = one_of("task", task, self.tasks), one_of("source", source, self.sources)
         name = neurons if isinstance(neurons, str) else f"{neurons:g}"
         known = [n for m, s, t, n in self.probes if (m, s, t) == (model, language, tag)]

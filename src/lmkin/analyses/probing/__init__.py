@@ -15,6 +15,7 @@ from .neurons.registry import Evidence, Ranked, ranking_method, ranking_names
 from .neurons.sets import SmallestSet
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores
+from .read_alike import require_read_alike
 from .result import Probes
 from .scored import Scored, mean_of
 from .scores import class_scores, f1_by_class, tally
@@ -63,6 +64,7 @@ __all__ = [
     "ranking_names",
     "rare_class_alerts",
     "read_tasks",
+    "require_read_alike",
     "save_weights",
     "tally",
     "words_of",

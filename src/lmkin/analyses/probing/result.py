@@ -20,6 +20,7 @@ from .neurons.findings import neuron_findings
 from .neurons.masks import smallest_masks
 from .neurons.tables import neuron_data, neuron_tables
 from .probe_rows import ProbeRows
+from .read_alike import require_read_alike
 from .tables import (
     ProbeCells,
     baseline_table,
@@ -111,6 +112,7 @@ class Probes(Result):
                 f"These probes were fitted on {quoted(key[0])}, and the activations are of another model "
                 f"({quoted(activations.name)}: other weights, or another way of loading them). Probe that model."
             )
+        require_read_alike(self.provenance, key[0], activations)
         numbers = sorted({layer for layer, _ in self._places(key)})
         missing = [n for n in numbers if n not in activations.layers]
         if missing:
