@@ -9,7 +9,7 @@ from .many import fit_many, for_each_design
 from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
 from .probe import Probe
-from .selection import HeldOut, PathStep, scores_of
+from .selection import HeldOut, PathStep, rate, scores_of
 from .solver import empty_fit, solve
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "for_each_design",
     "make_penalty",
     "penalties_of_path",
+    "rate",
     "scores_of",
     "solve",
 ]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_array, validate_data
 
 from ..core import LmkinError, as_labels
@@ -23,7 +22,7 @@ from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
 from .predictions import Predictions
-from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, some_rows
+from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, rate, some_rows
 from .targets import numbered_classes, numbers_of, output_units, require_finite, scores_as_columns
 
 Array = NDArray[Any]
@@ -235,19 +234,6 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
             )
         return X, self._known_target(y)
 
-    def _same_columns(self, X: Any) -> Any:
-        """Rows with the columns that were fitted, checked; a matrix on disk stays there."""
-        X = matrix_of(X)
-        if not on_disk(X):
-            kinds = np.float64, np.float32
-            X = validate_data(self, X, dtype=kinds, reset=False, ensure_all_finite=False)
-            return require_finite(X)
-        if X.shape[1] != self.n_features_in_:
-            raise LmkinError(
-                f"X has {X.shape[1]} columns; the probe was fitted on {self.n_features_in_}. Is it another layer?"
-            )
-        return X
-
     def _learn_target(self, y: Array) -> Array:
         """Numbers of classes, fixed here, or scores, rows × outputs."""
         if self.task == "regression":
@@ -282,13 +268,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
             raise LmkinError(
                 "No label of the rows that choose the penalty occurs in the rows that are fitted."
             )
-        return HeldOut(X, self._loss(true[known]), known, lambda scores: self._rate(scores, true))
-
-    def _rate(self, scores: Array, true: Array) -> float:
-        """Accuracy (a label that was not fitted is wrong), or R²."""
-        if self.task == "regression":
-            return float(r2_score(true, scores)) if len(true) > 1 else float("nan")
-        return float((scores.argmax(1) == true).mean())
+        return HeldOut(X, self._loss(true[known]), known, lambda scores: rate(scores, true))
 
     def _keep(self, design: Design, fit: Fit) -> Self:
         V, b = design.unscaled(fit.W, fit.b)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.metrics import r2_score
 
 from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError, to_numpy
@@ -190,6 +192,13 @@ def _far_columns(X: Any, kind: Any) -> tuple[IntArray, Array]:
     mean = some.mean(0)
     far = np.flatnonzero(np.abs(mean) > FAR * some.std(0))
     return far, mean[far].astype(kind)
+
+
+def rate(scores: Array, true: Array) -> float:
+    """Accuracy of scores of numbered classes (−1 is wrong); of scores R², the mean over outputs, NaN of one row."""
+    if true.dtype.kind == "i":
+        return float((scores.argmax(1) == true).mean())
+    return float(r2_score(true.reshape(scores.shape), scores)) if len(true) > 1 else math.nan
 
 
 def on_disk(X: Any) -> bool:

@@ -25,6 +25,7 @@ from ...estimators import (
     Probe,
     adam_penalty,
     fit_by_adam,
+    rate,
     scores_of,
 )
 from .options import ProbeOptions
@@ -182,14 +183,6 @@ def fit_probe(
         kept, b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path),
         design.standard.scale if options.standardize else None,
     )  # fmt: skip
-
-
-def rate(scores: Array, true: Array) -> float:
-    """Accuracy of scores, or R²."""
-    if scores.shape[1] > 1:
-        return float((scores.argmax(1) == true).mean())
-    spread = float(((true - true.mean()) ** 2).sum())
-    return 1 - float(((true - scores[:, 0]) ** 2).sum()) / spread if spread else math.nan
 
 
 def code_length(

@@ -19,10 +19,11 @@ from ....estimators import (
     PenaltyName,
     blocks_of_rows,
     make_penalty,
+    rate,
     scores_of,
     solve,
 )
-from ..fits import loss_of, rate
+from ..fits import loss_of
 from ..probe_rows import ProbeRows
 from ..scored import Scored
 from ..scores import OF_CLASSES, score_classes, score_numbers
