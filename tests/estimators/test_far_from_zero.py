@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import lmkin
 from lmkin.analyses.probing import ProbeOptions, design_of, fit_probe
@@ -70,3 +71,11 @@ def test_weights_that_are_kept_in_single_precision_say_the_same() -> None:
     scores = fitted.scores(X)
     difference = scores[:, 1] - scores[:, 0]
     np.testing.assert_allclose(difference, exact.decision_function(X.astype(np.float64)), atol=1e-3)
+
+
+def test_a_fit_that_float32_cannot_end_says_so() -> None:
+    X, y = rows("all")
+    with pytest.warns(ConvergenceWarning, match=r"rows in float64 \(float32 rounds\)"):
+        lmkin.Probe(l1=0.003, tolerance=1e-9, iterations=30).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"larger l1\.$"):
+        lmkin.Probe(l1=0.003, tolerance=1e-9, iterations=2).fit(X.astype(np.float64), y)

@@ -10,7 +10,7 @@ from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
 from .probe import Probe
 from .selection import HeldOut, PathStep, rate, scores_of
-from .solver import empty_fit, solve
+from .solver import empty_fit, moved_fit, solve
 
 __all__ = [
     "Convention",
@@ -36,6 +36,7 @@ __all__ = [
     "fit_path",
     "for_each_design",
     "make_penalty",
+    "moved_fit",
     "penalties_of_path",
     "rate",
     "scores_of",

@@ -281,9 +281,10 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         if self.task == "regression" and self._flat:
             self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         if fit.relative > self.tolerance and self.solver == "exact":
+            rounding = "" if design.dtype == np.float64 else ", or rows in float64 (float32 rounds)"
             warnings.warn(
                 f"The fit stopped after {fit.iterations} iterations with a KKT residual of {fit.relative:.1e} (asked "
-                f"for: {self.tolerance:.0e}). Give more iterations, or a larger l1.",
+                f"for: {self.tolerance:.0e}). Give more iterations, or a larger l1{rounding}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

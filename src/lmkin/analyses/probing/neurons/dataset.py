@@ -109,7 +109,7 @@ def _put_study(add: Adding, key: Key, study: NeuronStudy, layers: Sequence[int])
             add.put(name, key, ranked[name], "stable_step")
     if not study.smallest:
         return
-    small, curves = study.smallest, study.curves
+    small = study.smallest
     size = int(small["size"][0])
     add.put("minimal", key, size)
     add.put("minimal_dev", key, small["dev"][0])
@@ -118,11 +118,17 @@ def _put_study(add: Adding, key: Key, study: NeuronStudy, layers: Sequence[int])
     for k, ending in enumerate(ENDINGS):
         add.put("minimal_test" + ending, key, small["test"][0, k])
         add.put("minimal_behind" + ending, key, small["behind"][0, k])
+    counts = neurons.by_layer(order[:size])
+    add.put("minimal_in_layer", key, [counts.get(n, np.nan) for n in layers], "neuron_layer")
+    if study.curves:
+        _put_curves(add, key, study.curves)
+
+
+def _put_curves(add: Adding, key: Key, curves: Arrays) -> None:
+    for k, ending in enumerate(ENDINGS):
         add.put("curve_all" + ending, key, curves["whole"][0, k])
         for name in CURVES:
             add.put(f"curve_{name}{ending}", key, curves[name][:, k], "curve_step")
-    counts = neurons.by_layer(order[:size])
-    add.put("minimal_in_layer", key, [counts.get(n, np.nan) for n in layers], "neuron_layer")
     add.put("curve_size", key, curves["sizes"], "curve_step")
     for name in ("random_least", "random_most"):
         add.put(f"curve_{name}", key, curves[name], "curve_step")

@@ -36,8 +36,8 @@ _SHARES = (0.002, 0.01, 0.05, 0.2, 0.5)
 """Of the neurons, at which a run scores a ranking; beside the smallest set."""
 _DRAWS = 2
 """Random sets of each size."""
-_STUDY, _HALVES, _CLUSTERED = 6.0, 0.3, 0.2
-"""Probes of all layers that a smallest set with its curves takes; two halves, ranked; and a clustering threshold."""
+_SMALLEST_SET, _ITS_CURVES, _HALVES, _CLUSTERED = 1.0, 5.0, 0.3, 0.2
+"""Probes of all layers that a smallest set takes; its curves; two halves, ranked; and a clustering threshold."""
 _RANKED = (
     "order", "value", "informed", "stable_top", "stable", "stable_se", "stable_chance",
 )  # fmt: skip
@@ -55,6 +55,7 @@ class NeuronStudy:
     smallest: Arrays = field(default_factory=dict)
     """Empty where all neurons together know nothing."""
     curves: Arrays = field(default_factory=dict)
+    """Empty there, too, and where they were not asked for."""
     thresholds: Arrays = field(default_factory=dict)
     neurons: Neurons | None = None
 
@@ -139,6 +140,8 @@ class NeuronStudies:
         study.smallest = kept_arrays(
             here, "smallest", _SMALLEST, lambda: _arrays_of_smallest(ranking, fits, options)
         )
+        if not options.curves:
+            return
         sizes = curve_sizes(len(ranking), None, [int(study.smallest["size"][0])], _SHARES)
         study.curves = kept_arrays(
             here.within(sizes=sizes), "curves", _CURVES,
@@ -153,7 +156,9 @@ def settings_in_run(options: ProbeOptions, oracle: FittedProbe) -> FitSettings:
 
 def neuron_fits_planned(options: ProbeOptions) -> float:
     """What a study of neurons takes, in probes of all layers whose penalty is chosen; measured on one encoder."""
-    fits = _STUDY + _HALVES * options.resamples if options.ranking != NONE else 0.0
+    fits = 0.0
+    if options.ranking != NONE:
+        fits = _SMALLEST_SET + _ITS_CURVES * options.curves + _HALVES * options.resamples
     return fits + _CLUSTERED * len(options.thresholds or ())
 
 
