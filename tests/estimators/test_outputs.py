@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.linear_model import ElasticNet
+from sklearn.metrics import r2_score
 from sklearn.preprocessing import StandardScaler
 
 import lmkin
+from lmkin.estimators import rate
 
 SCALES = np.array([1e-3, 1.0, 1e4])
 
@@ -90,3 +92,17 @@ def test_one_output_is_as_it_was() -> None:
         scaler.transform(X), Y[:, 1]
     )
     np.testing.assert_allclose(flat.coef_, net.coef_ / scaler.scale_, atol=0.01)
+
+
+def test_rows_that_choose_are_rated_as_scikit_learn_does() -> None:
+    random = np.random.default_rng(0)
+    true = random.normal(size=(30, 3))
+    told = true + random.normal(size=(30, 3))
+    assert rate(told, true) == pytest.approx(r2_score(true, told))
+    assert rate(told[:, :1], true[:, 0]) == pytest.approx(r2_score(true[:, 0], told[:, 0]))
+    for constant in (told, true):
+        given = np.column_stack([true[:, :2], np.full(30, 2.0)])
+        constant = np.column_stack([constant[:, :2], np.full(30, 2.0 if constant is true else 3.0)])
+        assert rate(constant, given) == pytest.approx(r2_score(given, constant))
+    assert np.isnan(rate(told[:1], true[:1]))
+    assert rate(np.eye(3), np.array([0, 1, -1])) == pytest.approx(2 / 3)

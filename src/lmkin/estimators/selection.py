@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import r2_score
 
 from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError, to_numpy
@@ -195,10 +194,18 @@ def _far_columns(X: Any, kind: Any) -> tuple[IntArray, Array]:
 
 
 def rate(scores: Array, true: Array) -> float:
-    """Accuracy of scores of numbered classes (−1 is wrong); of scores R², the mean over outputs, NaN of one row."""
+    """Accuracy of scores of numbered classes (−1 is wrong); or R², the mean over outputs.
+
+    R² of a constant output is 1 or 0, as scikit-learn has it; of one row there is none.
+    """
     if true.dtype.kind == "i":
         return float((scores.argmax(1) == true).mean())
-    return float(r2_score(true.reshape(scores.shape), scores)) if len(true) > 1 else math.nan
+    if len(true) < 2:
+        return math.nan
+    true = true.reshape(scores.shape)
+    errors, spread = ((true - scores) ** 2).sum(0), ((true - true.mean(0)) ** 2).sum(0)
+    explained = 1 - errors / np.where(spread > 0, spread, 1)
+    return float(np.where(spread > 0, explained, errors == 0).mean())
 
 
 def on_disk(X: Any) -> bool:

@@ -18,7 +18,7 @@ from .language_rows import AllLanguages, LanguageRows, open_languages
 from .neuron_sets import EVERY, NeuronSet, cluster_source, neuron_sets
 from .options import CrossLingualOptions
 from .parallel import align_corpora
-from .scorer import Scorer
+from .sampled import Scorer
 
 IntArray = NDArray[np.int64]
 EVERYWHERE, HELD_OUT = "all", "held-out"

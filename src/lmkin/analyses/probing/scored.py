@@ -14,7 +14,7 @@ from ...results import Interval, jackknife
 
 FloatArray = NDArray[np.float64]
 RANGES = {
-    "accuracy": (0.0, 1.0), "macro_f1": (0.0, 1.0), "matthews": (-1.0, 1.0), "pearson": (-1.0, 1.0),
+    "accuracy": (0.0, 1.0), "macro_f1": (0.0, 1.0), "f1": (0.0, 1.0), "matthews": (-1.0, 1.0), "pearson": (-1.0, 1.0),
     "spearman": (-1.0, 1.0), "r2": (-math.inf, 1.0),
 }  # fmt: skip
 """The least and the most that a score can be."""
