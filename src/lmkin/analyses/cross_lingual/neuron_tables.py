@@ -7,12 +7,13 @@ from typing import Any
 import xarray as xr
 
 from ...results import Column, ResultTable
-from .cells import ERRORS, EVERYWHERE, HELD_OUT, Cells, run_columns, said_of
+from ..probing import ERRORS
+from .cells import EVERYWHERE, HELD_OUT, TransferCells, run_columns, said_of
 
 
 def neuron_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for each model, language of training, task and set of neurons, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for label in cells.sets(run):
             at = {**run, "neurons": label}
@@ -73,7 +74,7 @@ def neuron_table(dataset: xr.Dataset) -> ResultTable:
 
 def model_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """How far each further model lies behind the first, by language and set of neurons, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     first = cells.labels["model"][0]
     for run in cells.runs():
         for label in cells.sets(run):
@@ -124,7 +125,7 @@ def model_table(dataset: xr.Dataset) -> ResultTable:
 
 def transfer_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for everything that was scored, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for label in cells.sets(run):
             for language in cells.labels["language"]:
@@ -150,7 +151,7 @@ def transfer_table(dataset: xr.Dataset) -> ResultTable:
 
 def published_table(dataset: xr.Dataset) -> ResultTable:
     """Figures of the thesis beside one's own: all neurons, and the largest threshold of both."""
-    cells = Cells(dataset)
+    cells = TransferCells(dataset)
     there = [str(m) for m in dataset["published_model"].values]
     rows: list[dict[str, Any]] = []
     for run in cells.runs():

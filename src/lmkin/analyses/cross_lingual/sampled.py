@@ -1,56 +1,17 @@
-"""`Sampled`: scores with the same scores without each part of the sentences, so that differences are paired."""
+"""`Scorer`: scores of words by parts of the sentences, which are the same in every language and for every model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...results import Interval, jackknife
-from ..probing import class_scores, tally
+from ..probing import Scored, class_scores, tally
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 SCORES = ("accuracy", "macro_f1")
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """Scores of all sentences, and without each part of them: parts × scores; None without intervals.
-
-    Parts are the same sentences in every language and for every model, so that whatever is computed from several
-    scores has the interval of what was computed.
-    """
-
-    value: FloatArray
-    without: FloatArray | None
-    sizes: tuple[int, ...]
-    """Sentences of each part."""
-
-    def __sub__(self, other: Sampled) -> Sampled:
-        without = None
-        if self.without is not None and other.without is not None:
-            without = self.without - other.without
-        return Sampled(self.value - other.value, without, self.sizes)
-
-    def interval(self, level: float) -> Interval | None:
-        """Standard errors and intervals; None without parts."""
-        if self.without is None or len(self.sizes) < 2:
-            return None
-        return jackknife(self.value, self.without, self.sizes, level)
-
-
-def mean_of(some: Sequence[Sampled]) -> Sampled:
-    """The mean over languages, each of the same weight."""
-    withouts = [s.without for s in some if s.without is not None]
-    return Sampled(
-        np.mean([s.value for s in some], axis=0),
-        np.mean(withouts, axis=0) if len(withouts) == len(some) else None,
-        some[0].sizes,
-    )
 
 
 @dataclass(frozen=True)
@@ -60,6 +21,7 @@ class Scorer:
     part: IntArray
     """Of each sentence; −1 for those that are not scored."""
     intervals: bool
+    level: float
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -70,7 +32,7 @@ class Scorer:
         """Which words belong to sentences that are scored."""
         return np.asarray(self.part[sentence] >= 0)
 
-    def score(self, true: IntArray, predicted: IntArray, sentence: Any, classes: int) -> Sampled:
+    def score(self, true: IntArray, predicted: IntArray, sentence: Any, classes: int) -> Scored:
         """Accuracy and macro-F1; a label of −1 can only be wrong."""
         part = self.part[sentence]
         scored = part >= 0
@@ -81,4 +43,4 @@ class Scorer:
         without = None
         if self.intervals and len(counts) > 1:
             without = np.stack([class_scores(whole - mine)[:2] for mine in counts])
-        return Sampled(class_scores(whole)[:2], without, self.sizes)
+        return Scored.of(SCORES, class_scores(whole)[:2], without, self.sizes, self.level)
