@@ -18,8 +18,10 @@ from .penalties import Penalty
 Array = NDArray[Any]
 _GROW = 0.99
 """What the curvature is multiplied by after each step, so that steps may become longer again."""
-_SHORT = 3.0, 0.9
-"""The same above a curvature: a metric of the whole Hessian would need no more than 2, so this one came from elsewhere."""
+_USUAL = 3.0
+"""The curvature that a metric of the whole Hessian would never need: it is 2 at most."""
+_FALL = 0.9
+"""What a curvature above the usual one is multiplied by."""
 INNER = 0.1
 """How exactly the model is minimized, in units of the violation that is there."""
 _MEMORY = 6
@@ -86,7 +88,7 @@ def descend(
         here = ahead = Point(W, b, ahead.scores + change)
         steps.append(_Step(here, moved, shifted, metric.times(moved, shifted)))
         before, height = height, loss.mean(here.scores) + penalty.value(W)
-        L *= _GROW if L <= _SHORT[0] else _SHORT[1]
+        L *= _FALL if L > _USUAL else _GROW
         if violation <= tolerance and count >= look:
             look = count + _LOOK  # this may be the end: look from here
         elif len(steps) > 1:

@@ -28,10 +28,10 @@ class Metric:
 
     For classes the Hessian of an output with itself is the second moment of the neurons and of 1, rows weighted by
     :math:`p_{ic} (1 - p_{ic})`. Their mean is :math:`a_c`, the weighted means of the neurons are :math:`m_c`. For the
-    weighted covariance, which would cost neurons² × rows for every class, stands :math:`G_c`: one half the covariance of
-    all rows, by blocks of neurons, the other that of a few hundred rows that are drawn for the class by these weights,
+    weighted covariance, which would cost neurons² × rows for every class, stands :math:`G_c`: one half the covariance
+    of all rows, by blocks of neurons, the other half that of a few hundred rows drawn for the class by these weights,
     which is kept as the rows themselves: it knows of classes that lie apart, and of neurons of different blocks. How
-    much too small or large that is, a line search finds (L). It costs no pass over the rows to minimize the model,
+    much too small or large all of it is, a line search finds (L). It costs no pass over the rows to minimize the model,
     however ill-conditioned the neurons are.
     """
 
@@ -85,7 +85,7 @@ class Metric:
 def _factors(columns: Products, weights: Array, means: Array, drawn: int, dtype: Any) -> Array:
     """For each output, rows drawn by their weights, as factors of the weighted covariance: outputs × neurons × drawn.
 
-    One row of every ``1 / drawn`` of the weights, so that a seed only says where the first is.
+    The draw is systematic: a row wherever the sum of the weights passes another ``1 / drawn`` of the whole.
     """
     outputs = weights.shape[1]
     factors = np.zeros((outputs, columns.d, drawn), dtype)
