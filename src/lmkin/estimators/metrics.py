@@ -30,9 +30,9 @@ class Metric:
     :math:`p_{ic} (1 - p_{ic})`. Their mean is :math:`a_c`, the weighted means of the neurons are :math:`m_c`. For the
     weighted covariance, which would cost neurons² × rows for every class, stands :math:`G_c`: one half the covariance
     of all rows, by blocks of neurons, the other half that of a few hundred rows drawn for the class by these weights,
-    which is kept as the rows themselves: it knows of classes that lie apart, and of neurons of different blocks. How
-    much too small or large all of it is, a line search finds (L). It costs no pass over the rows to minimize the model,
-    however ill-conditioned the neurons are.
+    which is kept as the rows themselves: it knows of classes that lie apart, and of neurons of different blocks.
+    Their means are :math:`m_c` then. How much too small or large all of it is, a line search finds (L). It costs no
+    pass over the rows to minimize the model, however ill-conditioned the neurons are.
     """
 
     def __init__(
@@ -42,8 +42,11 @@ class Metric:
         weights = loss.curvatures(loss.expected(scores))
         mean = weights.mean(0, dtype=np.float64)
         self.curvatures = np.maximum(mean, _LEAST * float(mean.max()) + 1e-12)
-        self.means = columns.gradient(weights) / self.curvatures
-        factors = _factors(columns, weights, self.means, drawn, blocks[0][1].dtype)
+        if drawn:
+            factors, self.means = _drawn_rows(columns, weights, drawn, blocks[0][1].dtype)
+        else:
+            factors = np.zeros((loss.outputs, columns.d, 0), blocks[0][1].dtype)
+            self.means = columns.gradient(weights) / self.curvatures
         self.moments = Curvature.of_blocks(blocks, _SHARED if drawn else 1.0, factors)
 
     def step(
@@ -82,18 +85,20 @@ class Metric:
         return max(float(away.max(initial=0.0)), float(np.abs(gb).max(initial=0.0)))
 
 
-def _factors(columns: Products, weights: Array, means: Array, drawn: int, dtype: Any) -> Array:
-    """For each output, rows drawn by their weights, as factors of the weighted covariance: outputs × neurons × drawn.
+def _drawn_rows(columns: Products, weights: Array, drawn: int, dtype: Any) -> tuple[Array, Array]:
+    """For each output, rows drawn by their weights, as factors of its covariance: outputs × neurons × drawn; means.
 
     The draw is systematic: a row wherever the sum of the weights passes another ``1 / drawn`` of the whole.
     """
     outputs = weights.shape[1]
-    factors = np.zeros((outputs, columns.d, drawn), dtype)
-    places = (np.arange(drawn) + 0.5) / max(drawn, 1)
-    for c in range(outputs if drawn else 0):
+    factors, means = np.zeros((outputs, columns.d, drawn), dtype), np.zeros((columns.d, outputs))
+    places = (np.arange(drawn) + 0.5) / drawn
+    for c in range(outputs):
         whole = np.cumsum(weights[:, c], dtype=np.float64)
         rows, counts = np.unique(np.searchsorted(whole, places * whole[-1]), return_counts=True)
-        Z = columns.some_rows(np.minimum(rows, columns.n - 1)) - means[:, c].astype(dtype)
+        Z = columns.some_rows(np.minimum(rows, columns.n - 1))
+        means[:, c] = counts @ Z / drawn
+        Z = Z - means[:, c].astype(dtype)
         Z *= np.sqrt((1 - _SHARED) * counts / drawn).astype(dtype)[:, None]
         factors[c, :, : len(Z)] = Z.T
-    return factors
+    return factors, means
