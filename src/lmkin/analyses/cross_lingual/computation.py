@@ -66,9 +66,10 @@ def cross_lingual(
     Parameters
     ----------
     source
-        A model, or several: the first is what the others are compared with.
+        A model, or several: the first is what the others are compared with. Or, without a corpus, stored activations by
+        language, ``{"en": …, "de": …}``; of several models a list of stores for each language.
     corpus
-        Parallel corpora by language, ``{"en": …, "de": …}``.
+        Parallel corpora by language, ``{"en": …, "de": …}``, for models to read.
     train_on
         The language that probes are fitted on, several, or ``"all"``: each in turn. By default the first.
     tags

@@ -3,6 +3,7 @@
 from .baselines import majority, most_frequent, words_of
 from .computation import compute_probes, probe
 from .fits import HEAD, FittedProbe, design_of, fit_probe, head_of
+from .model_rows import require_finite
 from .neurons.clustered import probe_clusters
 from .neurons.curves import neuron_curves
 from .neurons.minimal import minimal_neurons
@@ -50,6 +51,7 @@ __all__ = [
     "ranking_method",
     "ranking_names",
     "read_tasks",
+    "require_finite",
     "tally",
     "words_of",
 ]
