@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..probing import Task
 from .baselines import Baselines
 from .families import families_of
 from .neuron_sets import EVERY
@@ -37,6 +38,10 @@ LONG = {
     "unknown": "share of words with an unknown token", "width": "neurons that the probe reads",
     "used": "neurons with a weight that is not 0", "weights": "weights that are not 0", "l1": "penalty λ₁",
     "kkt": "largest violation of the KKT conditions, in units of λ₁", "iterations": "iterations",
+    "train_support": "words of the class that were fitted", "support": "words of the class",
+    "precision": "share of the words that are predicted as the class that are of it, by all neurons",
+    "recall": "share of the words of the class that are predicted as it, by all neurons",
+    "f1": "F1 of the class, by all neurons",
     "held_out": "whether a sentence is held out",
 }  # fmt: skip
 
@@ -100,11 +105,13 @@ def make_dataset(
             "neurons": order,
             "language": languages,
             "test": TESTS,
+            "class": class_labels(run.tasks),
             **({"family": list(named)} if named else {}),
         },
         options.level,
     )
     _put_rows(table, run)
+    _put_classes(table, run)
     by_key = {(t.model, t.language, t.task.name, t.neurons.label): t for t in run.transfers}
     for one in run.transfers:
         _put_fit(table, one)
@@ -162,6 +169,37 @@ def _put_rows(table: Variables, run: CrossLingualRun) -> None:
             told = counts[model.name]
             share = told["with_unknown_token"] / told["units"]
             table.put("unknown", share, model=model.name, language=language)
+
+
+def class_labels(tasks: Mapping[tuple[str, str], Task]) -> list[str]:
+    """``task/label`` of every label that a language of training has, task after task."""
+    labels: dict[str, set[str]] = {}
+    for (_, tag), task in tasks.items():
+        labels.setdefault(tag, set()).update(task.classes)
+    return [f"{tag}/{label}" for tag, known in labels.items() for label in sorted(known)]
+
+
+def _put_classes(table: Variables, run: CrossLingualRun) -> None:
+    """Words of each class, and how well probes of all neurons predict them in every language."""
+    for (source, tag), task in run.tasks.items():
+        for label, count in zip(task.classes, task.counts.tolist(), strict=True):
+            table.put("train_support", count, source=source, **{"class": f"{tag}/{label}"})
+    for one in (t for t in run.transfers if t.neurons.label == EVERY):
+        tag, labels = one.task.name, one.task.classes
+        for (language, test), scores in one.by_class.items():
+            here = {"source": one.language, "language": language, "test": test}
+            interval = scores.f1.interval(table.level)
+            for k, label in enumerate(labels):
+                at = {**here, "class": f"{tag}/{label}"}
+                table.put("support", float(scores.support[k]), **at)
+                for name, values in (
+                    ("precision", scores.precision), ("recall", scores.recall), ("f1", scores.f1.value),
+                ):  # fmt: skip
+                    table.put(name, float(values[k]), model=one.model, **at)
+                if interval is not None:
+                    found = (interval.se, interval.low, interval.high)
+                    for ending, values in zip(ERRORS, found, strict=True):
+                        table.put(f"f1{ending}", float(values[k]), model=one.model, **at)
 
 
 def _put_fit(table: Variables, one: Transfer) -> None:

@@ -12,6 +12,7 @@ from ...activations import Activations, JoinedLayers
 from ...core import LmkinError, MeasureError, did_you_mean, quoted
 from ...results import Files, Result, ResultTable, result_kind, save_result
 from ..redundancy import identity_of
+from .class_tables import class_rows, class_score_table, class_table
 from .findings import transfer_findings
 from .language_tables import family_rows, family_table, language_rows, language_table
 from .neuron_tables import (
@@ -99,11 +100,12 @@ class CrossLingual(Result):
         )
 
     def tables(self) -> list[ResultTable]:
-        """Languages, families, neurons, and models beside the first."""
+        """Languages, families, neurons, classes, and models beside the first."""
         tables = [language_table(self.dataset)]
         if "family_accuracy" in self.dataset:
             tables.append(family_table(self.dataset))
         tables.append(neuron_table(self.dataset))
+        tables.append(class_table(self.dataset))
         if "model_difference" in self.dataset:
             tables.append(model_table(self.dataset))
         if "published" in self.dataset:
@@ -111,13 +113,14 @@ class CrossLingual(Result):
         return tables
 
     def data(self) -> dict[str, Any]:
-        """Languages, families, neurons, models and labels as plain data."""
+        """Languages, families, neurons, models, labels and their scores as plain data."""
         return {
             "languages": language_rows(self.dataset),
             "families": family_rows(self.dataset),
             "neurons": neuron_rows(self.dataset),
             "models": model_rows(self.dataset) if "model_difference" in self.dataset else [],
             "classes": self.attrs["classes"],
+            "class_scores": class_rows(self.dataset),
             "alerts": [alert.to_dict() for alert in self.alerts],
         }
 
@@ -128,7 +131,11 @@ class CrossLingual(Result):
     def files(self) -> Files:
         """Scores, tables, everything that was scored, a row a score; and the probes themselves."""
         files: Files = {f"{self.kind}.nc": lambda path: save_result(self.dataset, path)}
-        for table in (*self.tables(), transfer_table(self.dataset)):
+        for table in (
+            *self.tables(),
+            transfer_table(self.dataset),
+            class_score_table(self.dataset),
+        ):
             files[f"{table.name}.csv"] = table.save_csv
         if self.probes:
             files[FILE] = lambda path: save_probes(self.probes, path)

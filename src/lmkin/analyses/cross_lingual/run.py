@@ -17,7 +17,7 @@ from .language_rows import AllLanguages, LanguageRows, open_languages
 from .neuron_sets import EVERY, NeuronSet, cluster_source, neuron_sets
 from .options import CrossLingualOptions
 from .parallel import align_corpora
-from .sampled import Sampled, Scorer
+from .sampled import ClassScores, Sampled, Scorer
 from .stores import parallel_corpora
 
 IntArray = NDArray[np.int64]
@@ -40,6 +40,8 @@ class Transfer:
     """Accuracy on the words that were fitted."""
     scores: dict[tuple[str, str], Sampled]
     """By language and test."""
+    by_class: dict[tuple[str, str], ClassScores] = field(default_factory=dict)
+    """The same of each class, by a probe of all neurons."""
 
 
 @dataclass
@@ -158,6 +160,9 @@ def _score(
         if test == EVERYWHERE and target == one.language:
             continue  # most of these were fitted
         one.scores[target, test] = scorer.score(true, mine, sentence, len(task.classes))
+        if one.neurons.label == EVERY:
+            scores = scorer.score_classes(true, mine, sentence, len(task.classes))
+            one.by_class[target, test] = scores
 
 
 def known_labels(task: Task, split: str, options: CrossLingualOptions) -> IntArray:

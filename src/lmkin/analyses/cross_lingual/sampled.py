@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...results import Interval, jackknife
-from ..probing import class_scores, tally
+from ..probing import class_scores, f1_by_class, precision_by_class, recall_by_class, tally
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -43,6 +43,20 @@ class Sampled:
         return jackknife(self.value, self.without, self.sizes, level)
 
 
+@dataclass(frozen=True)
+class ClassScores:
+    """Scores of each class of a task, in the order of their numbers."""
+
+    support: FloatArray
+    """Words of it."""
+    precision: FloatArray
+    """NaN for a class that is not predicted."""
+    recall: FloatArray
+    """NaN for a class without words."""
+    f1: Sampled
+    """NaN for a class that has no words and is not predicted."""
+
+
 def mean_of(some: Sequence[Sampled]) -> Sampled:
     """The mean over languages, each of the same weight."""
     withouts = [s.without for s in some if s.without is not None]
@@ -72,13 +86,36 @@ class Scorer:
 
     def score(self, true: IntArray, predicted: IntArray, sentence: Any, classes: int) -> Sampled:
         """Accuracy and macro-F1; a label of −1 can only be wrong."""
+        counts = self._tally(true, predicted, sentence, classes)
+        return self._sampled(counts, lambda some: class_scores(some)[:2])
+
+    def score_classes(
+        self, true: IntArray, predicted: IntArray, sentence: Any, classes: int
+    ) -> ClassScores:
+        """Of each class how many words there are, and how well they are predicted."""
+        counts = self._tally(true, predicted, sentence, classes)
+        whole = counts.sum(0)
+        return ClassScores(
+            whole[1, :-1],
+            precision_by_class(whole),
+            recall_by_class(whole),
+            self._sampled(counts, f1_by_class),
+        )
+
+    def _tally(
+        self, true: IntArray, predicted: IntArray, sentence: Any, classes: int
+    ) -> FloatArray:
+        """What `tally` counts, by part."""
         part = self.part[sentence]
         scored = part >= 0
         counts = tally(true[scored], predicted[scored], classes, part[scored])
         empty = len(self.sizes) - len(counts)  # parts at the end without a word
-        counts = np.concatenate([counts, np.zeros((empty, *counts.shape[1:]))])
+        return np.concatenate([counts, np.zeros((empty, *counts.shape[1:]))])
+
+    def _sampled(self, counts: FloatArray, scores: Callable[[FloatArray], FloatArray]) -> Sampled:
+        """Scores of all parts together, and without each."""
         whole = counts.sum(0)
         without = None
         if self.intervals and len(counts) > 1:
-            without = np.stack([class_scores(whole - mine)[:2] for mine in counts])
-        return Sampled(class_scores(whole)[:2], without, self.sizes)
+            without = np.stack([scores(whole - mine) for mine in counts])
+        return Sampled(scores(whole), without, self.sizes)

@@ -15,7 +15,7 @@ from .neurons.sets import SmallestSet
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores
 from .result import Probes
-from .scores import class_scores, f1_by_class, tally
+from .scores import class_scores, f1_by_class, precision_by_class, recall_by_class, tally
 from .tables import Cells, baseline_table, published_table
 from .tasks import Task, read_tasks
 
@@ -44,6 +44,7 @@ __all__ = [
     "most_frequent",
     "neuron_curves",
     "neuron_overlap",
+    "precision_by_class",
     "probe",
     "probe_clusters",
     "published_table",
@@ -51,6 +52,7 @@ __all__ = [
     "ranking_method",
     "ranking_names",
     "read_tasks",
+    "recall_by_class",
     "require_finite",
     "tally",
     "words_of",
