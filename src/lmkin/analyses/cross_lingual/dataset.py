@@ -14,7 +14,7 @@ from .baselines import Baselines
 from .families import families_of
 from .neuron_sets import EVERY
 from .options import CrossLingualOptions
-from .published import published_transfer
+from .published import published_figures
 from .run import HELD_OUT, TESTS, CrossLingualRun, Transfer, rows_of, split_of
 from .sampled import SCORES, Sampled, mean_of
 
@@ -141,11 +141,10 @@ def make_dataset(
         {"long_name": LONG["held_out"]},
     )
     if options.compare_published:
-        shown = published_transfer(languages, run.sources, options.tag_names(), order)
-        if shown is not None:
-            dataset["published"] = shown.reindex(
-                task=list(options.tag_names()), neurons=order, language=languages
-            )
+        figures = published_figures(languages, run.sources, options.tag_names(), order)
+        for name, shown in figures.items():
+            axes = {"task": list(options.tag_names()), "neurons": order, "language": languages}
+            dataset[name] = shown.reindex({d: axes[d] for d in axes if d in shown.dims})
     return dataset
 
 

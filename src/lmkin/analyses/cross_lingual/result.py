@@ -21,6 +21,7 @@ from .neuron_tables import (
     neuron_rows,
     neuron_table,
     published_table,
+    training_table,
     transfer_table,
 )
 from .probes import FILE, KeptProbe, Key, load_probes, save_probes
@@ -110,6 +111,8 @@ class CrossLingual(Result):
             tables.append(model_table(self.dataset))
         if "published" in self.dataset:
             tables.append(published_table(self.dataset))
+        if "published_train" in self.dataset:
+            tables.append(training_table(self.dataset))
         return tables
 
     def data(self) -> dict[str, Any]:

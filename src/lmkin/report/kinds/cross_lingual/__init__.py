@@ -15,6 +15,7 @@ from .classes import AMOUNTS, amount_switch, class_chart, class_score_lines, lef
 from .curves import chosen_by, threshold_chart, threshold_table
 from .grids import grid_chart
 from .levels import level_chart
+from .training import training_chapter, training_chart
 from .view import AXES, TransferView, run_switches
 
 
@@ -64,6 +65,8 @@ class CrossLingualReport(ReportKind):
             chapters.append(_models(view, tables))
         if "published" in tables:
             chapters.append(_published(view, tables))
+        if "published_train" in result.dataset:
+            chapters.append(training_chapter(view, tables["published_training"]))
         return chapters
 
     def charts(self, result: Any) -> Charts:
@@ -90,6 +93,8 @@ class CrossLingualReport(ReportKind):
             charts["cross-lingual-models"] = partial(threshold_chart, view, "model", width=640)
         if "published" in result.dataset:
             charts["cross-lingual-thesis"] = partial(thesis_chart, view, width=640)
+        if "published_train" in result.dataset:
+            charts["cross-lingual-thesis-training"] = partial(training_chart, view, width=640)
         return charts
 
     def details(self, result: Any) -> list[tuple[str, Any]]:
