@@ -15,7 +15,7 @@ from .classes import AMOUNTS, amount_switch, class_chart, class_score_lines, lef
 from .curves import chosen_by, threshold_chart, threshold_table
 from .grids import grid_chart
 from .levels import level_chart
-from .training import training_chapter, training_chart
+from .training_grid import training_chapter, training_chart
 from .view import AXES, TransferView, run_switches
 
 
