@@ -13,12 +13,12 @@ from ...estimators import PenaltyName
 from ...models import Reading, ReadingOptions, check_reading
 from ...results import make_provenance
 from ...rows import Workspace
-from ..redundancy import Linkage, Representative, identity_of
+from ..redundancy import THRESHOLDS, Linkage, Representative, identity_of
 from .ablations import ABLATIONS
 from .alerts import find_alerts
 from .baselines import score_baselines
 from .dataset import make_dataset
-from .options import TAGS, THRESHOLDS, Alignment, CrossLingualOptions, Unseen
+from .options import TAGS, Alignment, CrossLingualOptions, Unseen
 from .probes import KeptProbe
 from .result import CrossLingual
 from .run import CrossLingualRun, fit_everything
