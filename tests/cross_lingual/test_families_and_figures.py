@@ -216,3 +216,17 @@ def test_without_their_file_there_are_no_probes(
     acts = lmkin.extract(models[0], treebanks(("fi",), 2)["fi"], progress=False)
     with pytest.raises(lmkin.MeasureError, match=r"no weights.*probes.safetensors"):
         lmkin.load(tmp_path / "alone.nc").predict(acts)
+
+
+def test_a_gain_is_said_as_a_gain(transfer: lmkin.CrossLingual):
+    """Whoever is ahead is named, by a number that is not negative."""
+    changed = transfer.dataset.copy(deep=True)
+    at = {"source": "en", "task": "upos", "neurons": "0.1", "test": "all"}
+    for ending, value in (("", -0.03), ("_se", 0.004), ("_low", -0.04), ("_high", -0.02)):
+        changed[f"mean_behind{ending}"].loc[at] = value
+        changed[f"mean_behind{ending}"].loc[{**at, "neurons": "0.5"}] = 0.5
+    told = [f for f in lmkin.CrossLingual(changed).findings() if "Clusters found" in f]
+    assert len(told) == 2
+    for sentence in told:
+        assert "at 0.1; on upos they are ahead of all neurons by 0.030 ± 0.004 (95 %" in sentence
+        assert "0.020 to 0.040" in sentence
