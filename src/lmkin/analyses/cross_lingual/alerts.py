@@ -159,7 +159,7 @@ def _fits(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
                 f"residual up to {worst:.2g} λ₁). Take a larger l1.",
             )
         )
-    ends = [t for t in run.transfers if _at_end(t.fitted.path)]
+    ends = [t for t in run.transfers if t.fitted.path and t.fitted.l1 == t.fitted.path[-1].l1]
     if ends:
         alerts.append(
             Alert(
@@ -169,8 +169,3 @@ def _fits(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
             )
         )
     return alerts
-
-
-def _at_end(path: Any) -> bool:
-    """Whether the last penalty of a path is the best."""
-    return len(path) > 1 and min(path, key=lambda step: step.dev_loss) is path[-1]
