@@ -153,6 +153,12 @@ def test_stores_that_do_not_belong_together(banks: dict[str, lmkin.Corpus], tmp_
     for given, message in cases:
         with pytest.raises(lmkin.LmkinError, match=message):
             lmkin.cross_lingual(given, **SMALL)
+    with pytest.raises(lmkin.LmkinError, match="hold their corpora"):
+        lmkin.cross_lingual(good, banks, **SMALL)
+    folders = stored(banks, tmp_path)
+    pairs = [f"{name}={folders[name].path}" for name in banks]
+    with pytest.raises(lmkin.LmkinError, match="hold their corpora"):
+        lmkin.cross_lingual(pairs, banks, **SMALL)
     with pytest.raises(lmkin.LmkinError, match=r"pooling=… is for models that read a corpus"):
         lmkin.cross_lingual(good, pooling="first", **SMALL)
 

@@ -36,6 +36,18 @@ def named_stores(
     return {name: [_opened(store, name) for store in some] for name, some in by_name.items()}
 
 
+def has_named_stores(given: Any) -> bool:
+    """Whether stores by name are given, or what can only be meant as such."""
+    if isinstance(given, Mapping):
+        return True
+    pairs = [_PAIR.fullmatch(s) for s in given if isinstance(s, str)] if _is_list(given) else []
+    return any(pair is not None and is_store(pair["path"]) for pair in pairs)
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, Sequence) and not isinstance(given, str)
+
+
 def is_store(spec: Any) -> bool:
     """Whether something is stored activations, or a folder that has some."""
     return isinstance(spec, Activations) or (

@@ -26,7 +26,7 @@ from ..corpus import Corpus, known_formats, read_corpus
 from ..models import LanguageModel, Loading, Reading, load_model
 from ..moments import Moments
 from ..rows import RowSource, row_source
-from .named_stores import is_store, named_stores
+from .named_stores import has_named_stores, is_store, named_stores
 
 _log = logging.getLogger("lmkin")
 ROLES = ("dev", "test")
@@ -78,6 +78,11 @@ class Source:
         check_choices(self.loading)
         self._one_per_model(self.names, "names")
         self._tokenizers()
+        if self.corpus is not None and self.by_name and has_named_stores(self.given):
+            raise LmkinError(
+                "Stored activations by name hold their corpora: leave the corpora out (corpora), or give models to "
+                "read them."
+            )
         if self.corpus is None:
             # A store is made by its layers too: of those some may be asked for.
             unused = [
