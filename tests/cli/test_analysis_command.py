@@ -316,8 +316,16 @@ def test_an_interruption_keeps_what_is_finished_and_the_next_run_goes_on(moments
     assert outcome.said == (
         f"Error: Interrupted. What was finished is kept in {out}; run the same command again to go on from there."
     )
-    (kept,) = written(out)
-    assert kept.startswith("unfinished/first.")
+    assert [name.split(".")[0] for name in sorted(written(out))] == [
+        "unfinished/first",
+        "unfinished/run",
+    ]
+    seen = call("inspect", out, "--json")
+    data = json.loads(seen.out)
+    assert data["kind"] == "unfinished"
+    assert data["run"]["analysis"] == "fake"
+    assert data["finished"] == {"first": 1}
+    assert "run of lmkin fake that was broken off" in call("inspect", out / "unfinished").out
     Fake.raises = None
     Fake.events.clear()
     outcome = run(moments)
@@ -337,6 +345,7 @@ def test_an_interruption_before_anything_is_finished(moments: Path, monkeypatch:
     assert outcome.code == 130
     assert "begin anew" in outcome.said
     assert "is kept" not in outcome.said
+    assert not (moments.parent / "out").exists()
 
 
 @pytest.mark.parametrize(
@@ -364,7 +373,9 @@ def test_what_a_user_can_mend_is_one_paragraph(
     assert outcome.said.startswith(says)
     assert len(outcome.err.splitlines()) == 1
     assert outcome.out == ""
-    assert [name.split(".")[0] for name in written(moments.parent / "out")] == ["unfinished/first"]
+    assert [name.split(".")[0] for name in sorted(written(moments.parent / "out"))] == [
+        "unfinished/first", "unfinished/run",
+    ]  # fmt: skip
 
 
 def test_a_bug_is_70_and_keeps_what_is_finished(moments: Path) -> None:

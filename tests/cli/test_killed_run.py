@@ -50,7 +50,13 @@ def test_a_killed_run_goes_on_to_the_same_result(model_folder, tmp_path: Path) -
         ".lock",
     }  # an empty file, which locks nobody out
     kept = {p.suffix for p in (out / "unfinished").iterdir()}
-    assert kept == {".acts", ".safetensors"}
+    assert kept == {".acts", ".safetensors", ".json"}  # what it is of, too
+    seen = call("inspect", str(out))
+    assert seen.code == 0, seen.err
+    assert "a run of lmkin redundancy that was broken off" in seen.out
+    assert "bert, whole" in seen.out
+    assert "clusters 1" in seen.out
+    assert "Run the same command again" in seen.out
     outcome = call(*command("killed"))
     assert outcome.code == 0, outcome.err
     assert "Going on: activations of bert are there" in outcome.said

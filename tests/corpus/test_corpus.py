@@ -349,3 +349,15 @@ def test_tags_may_come_in_any_order():
 
 def test_a_corpus_says_what_it_is():
     assert repr(numbered(1200, "big")) == "<Corpus 'big': 1,200 sentences, 1,200 words, tags upper>"
+
+
+def test_tags_are_text_and_labels_text_or_numbers() -> None:
+    with pytest.raises(
+        CorpusError, match=r"'s' has 1 among its values of the tag 'x': tags are text.*'1'"
+    ):
+        Sentence("a b", ((0, 1), (2, 3)), tags={"x": ("A", 1)}, id="s")  # type: ignore[dict-item]
+    with pytest.raises(
+        CorpusError, match=r"'s' has the label \['a'\]: a label is text or a number"
+    ):
+        Sentence("a b", id="s", label=["a"])  # type: ignore[arg-type]
+    assert Sentence("a b", ((0, 1), (2, 3)), tags={"x": ("A", None)}).tags["x"] == ("A", None)  # type: ignore[dict-item]

@@ -237,3 +237,14 @@ def test_random_tsv_is_read_as_it_was_written(rows):
     rows = [(*(t.replace("\t", " ").replace("\n", " ") for t in (a, b)), c) for a, b, c in rows]
     lines = ["\t".join(row) for row in [("sentence1", "sentence2", "label"), *rows]]
     check(read("x.tsv", "\n".join(lines)), rows)
+
+
+def test_labels_of_several_types_in_json_are_refused() -> None:
+    lines = [
+        '{"text": "a b", "label": "yes"}',
+        '{"text": "b", "label": null}',
+        '{"text": "c", "label": 1}',
+    ]
+    said = problem("x.jsonl", "\n".join(lines))
+    assert "line 3: the label 1 is a number, and 'yes' on line 1 is text" in said
+    assert read("y.jsonl", "\n".join(lines[:2])).labels == ["yes", None]

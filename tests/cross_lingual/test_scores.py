@@ -364,3 +364,20 @@ def test_subtypes_are_kept_or_cut(banks: dict[str, lmkin.Corpus]):
         "test": "all",
     }
     assert float(cut.accuracy.sel(**at)) > float(whole.accuracy.sel(**at))
+
+
+def test_no_interval_leaves_the_range_of_its_score(
+    banks: dict[str, lmkin.Corpus], models: list[WordVectors]
+) -> None:
+    result = lmkin.cross_lingual(
+        models, banks, tags="upos", thresholds=[0.5], parts=2, l1=L1, l2=L2, progress=False
+    )
+    scores = (
+        "accuracy", "macro_f1", "mean_accuracy", "family_accuracy", "majority", "word_source", "word_own", "ceiling",
+    )  # fmt: skip
+    ends = [str(n) for n in result.dataset if str(n).endswith(("_low", "_high"))]
+    assert {"accuracy_low", "gap_high", "model_difference_low"} <= set(ends)
+    for name in ends:
+        values = result.dataset[name].values
+        assert np.nanmin(values) >= (0 if name.rpartition("_")[0] in scores else -1), name
+        assert np.nanmax(values) <= 1, name

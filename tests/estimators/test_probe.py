@@ -159,7 +159,7 @@ def test_options_that_cannot_be_meant(options: dict[str, Any], words_of_error: s
 @pytest.mark.parametrize(
     ("dev", "words_of_error"),
     [
-        (lambda X, y: (np.where(X > 5, np.nan, X), y), "contains NaN"),
+        (lambda X, y: (np.where(X > 5, np.nan, X), y), "holds NaN"),
         (lambda X, y: (X[:, :3], y), "3 features, but Probe is expecting 40"),
         (lambda X, y: (X, y[:9]), "60 rows, and 9 labels"),
         (lambda X, y: X, "a pair of rows and labels"),

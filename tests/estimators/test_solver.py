@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from itertools import pairwise
 from typing import Any
 
@@ -279,3 +280,12 @@ def test_what_is_not_finite_is_refused_with_its_column(bad: float) -> None:
 def test_penalties_that_cannot_be_meant(name: str, l1: float) -> None:
     with pytest.raises(lmkin.MeasureError, match=r"Unknown penalty|0 or more"):
         make_penalty(name, l1, 0.0)
+
+
+def test_a_row_that_is_nearly_0_is_shrunk_without_a_warning() -> None:
+    """By an infinite share of its length."""
+    W = np.array([[1e-310, 0.0], [3.0, 4.0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shrunk = make_penalty("row", 1.0, 0.0).shrink(W, 1.0)
+    np.testing.assert_allclose(shrunk, [[0, 0], [2.4, 3.2]])

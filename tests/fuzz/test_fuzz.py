@@ -40,7 +40,7 @@ BY_OTHERS = {
     "analyses.attention.result": "attention folder",
     "analyses.dependency.result": "dependency folder",
     "analyses.dependency.portfolio_tables": "dependency folder",
-    "analyses.cross_lingual.probes": "cross-lingual folder",
+    "analyses.probing.weights_file": "probe folder, cross-lingual folder",
     "analyses.redundancy.result": "redundancy folder",
     "analyses.probing.result": "probe folder",
     "analyses.redundancy.computation": "redundancy file, in a workspace",

@@ -60,6 +60,31 @@ def test_a_run_finds_what_the_functions_give(probes: lmkin.Probes) -> None:
         assert sum(found.by_layer.values()) == len(found)
 
 
+def test_the_smallest_set_can_be_had_without_curves(
+    probes: lmkin.Probes, acts: lmkin.Activations
+) -> None:
+    """For a fraction of the work: the same ranking and sets, and nothing of what the curves say."""
+    some = lmkin.probe(acts, **OPTIONS, curves=False)
+    for task in ("upos", "deprel"):
+        assert some.smallest(task=task).hash == probes.smallest(task=task).hash
+    assert not [name for name in some.dataset if str(name).startswith("curve")]
+    assert "curve_step" not in some.dataset.dims
+    table = some.find_table("neurons")
+    shown = {column.key for column in table.columns if column.shown}
+    assert not shown & {"kept", "random", "removed", "ablated"}
+    assert shown >= {"neurons", "minimal_test", "most"}
+    assert "another probe" not in table.caption
+    before = {row["task"]: row for row in probes.find_table("neurons").to_records()}
+    for row in table.to_records():
+        for name in ("neurons", "minimal_test", "minimal_test_se", "minimal_behind"):
+            assert row[name] == pytest.approx(before[row["task"]][name])
+    titles = [chapter.title for chapter in neuron_chapters(some)]
+    assert titles[:2] == ["How many neurons are enough?", "Where do these neurons lie?"]
+    assert not neuron_chapters(some)[0].figures
+    assert "probe-neurons-where" in neuron_figures(some)
+    assert any("are enough for upos" in sentence for sentence in some.findings())
+
+
 def test_rankings_read_layers_that_are_named(acts: lmkin.Activations) -> None:
     some = lmkin.probe(acts, **{**OPTIONS, "tag": "upos", "fit": "each", "ranking": "none"})
     ranking = lmkin.rank_neurons(some, layers=2)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lmkin
+from cli.command_line import call
 from lmkin.corpus.spans import join_words
 from probing.tagged_activations import activations_of, tagged_activations
 
@@ -75,6 +76,7 @@ def test_mistakes_are_found_before_a_model_is_loaded(
         ([float("nan"), 1.0] * 15, "score", "NaN or infinite"),
         ([2.0] * 30, "score", "All scores of train are the same"),
         (["yes"] * 30, "class", "only 'yes'"),
+        (["yes", 1, "no"] * 10, "class", r"Labels of train are of several types: text .*a number"),
     ],
 )
 def test_labels_of_sentences_that_cannot_be_learned(labels: Any, kind: Any, says: str) -> None:
@@ -115,7 +117,7 @@ def test_labels_that_are_rare_missing_or_not_in_train_are_counted() -> None:
     assert (
         "26 rows have no 'upos' and are left out (20 in train, 6 in test)" in said["missing labels"]
     )
-    assert "6 of 12 rows of test" in said["unseen labels"]
+    assert "6 of 12 rows of test (X)" in said["unseen labels"]
     at = {"task": "upos", "split": "test"}
     assert {n: int(result.dataset[n].sel(at)) for n in ("rows", "missing", "unseen")} == {
         "rows": 12, "missing": 6, "unseen": 6,
@@ -153,6 +155,20 @@ def test_splits_of_different_models_are_refused(read: lmkin.Corpus) -> None:
         "test": tagged_activations(read[50:], "two"),
     }
     with pytest.raises(lmkin.LmkinError, match="of different models: one, two"):
+        lmkin.probe(stores, tag="upos", **QUICK)
+    stores["test"] = tagged_activations(read[50:], "one", weights="others")
+    with pytest.raises(lmkin.LmkinError, match="'test' is of other weights than 'train'"):
+        lmkin.probe(stores, tag="upos", **QUICK)
+
+
+def test_splits_that_were_read_in_different_ways_are_refused(
+    tiny: Any, sample: lmkin.Corpus
+) -> None:
+    stores = {
+        "train": lmkin.extract(tiny, sample[:50], progress=False),
+        "test": lmkin.extract(tiny, sample[50:80], progress=False, pooling="mean"),
+    }
+    with pytest.raises(lmkin.LmkinError, match="'train' has pooling='last', 'test' pooling='mean'"):
         lmkin.probe(stores, tag="upos", **QUICK)
 
 
@@ -244,3 +260,52 @@ def test_what_is_no_source_no_threshold_and_no_label_is_said(planted: Stores) ->
         lmkin.Probe(l1=0.1).fit(
             X, np.array([*"abab", None, *"abababababababababababab", "a"], object)
         )
+
+
+@pytest.mark.usefixtures("no_models")
+@pytest.mark.parametrize(
+    ("corpora", "tag", "says"),
+    [
+        ({"corpus": some(30)}, "pos", "has no tag 'pos'. Did you mean 'upos'? Known: upos, deprel."),
+        ({"corpus": some(30, "A")}, "upos", "Train has only 'A' as 'upos'"),
+        ({"corpus": corpus_of(*[[("w", f"T{k}")] for k in range(30)])}, "upos", "as many different labels"),
+        ({"train": some(20), "test": some(9, "CD")}, "upos", "No label of test occurs in train ('upos': 'C'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_one_paragraph_on_the_command_line(
+    corpora: dict[str, lmkin.Corpus], tag: str, says: str, tmp_path: Path
+) -> None:
+    flags: list[Any] = []
+    for name, corpus in corpora.items():
+        path = tmp_path / f"{name}.conllu"
+        lines = [
+            "\n".join(
+                f"{k}\t{word}\t_\t{upos}\t_\t_\t{k - 1}\tdep\t_\t_"
+                for k, (word, upos) in enumerate(zip(s.words, s.tags["upos"], strict=True), start=1)
+            )
+            for s in corpus
+        ]
+        path.write_text("\n\n".join(lines) + "\n\n")
+        flags += [f"--{name}", path]
+    outcome = call("probe", "nowhere", *flags, "--tag", tag, "-o", tmp_path / "out")
+    assert outcome.code == 1
+    assert says in outcome.said
+    assert len(outcome.err.splitlines()) == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_arrays_that_no_probe_can_read_are_said() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    broken = X.copy()
+    broken[[3, 7], 2] = np.nan, np.inf
+    probe = lmkin.Probe(l1=0.1)
+    for use in (
+        lambda: probe.fit(broken, ["a", "b"] * 15),
+        lambda: probe.fit(X, ["a", "b"] * 15).predict(broken),
+    ):
+        with pytest.raises(lmkin.LmkinError, match=r"NaN or infinite values: 2 .* row 3, column 2"):
+            use()
+    with pytest.raises(lmkin.LmkinError, match="30 rows, and as many different labels"):
+        probe.fit(X, [f"c{k}" for k in range(30)])
+    with pytest.raises(lmkin.LmkinError, match="one class only, 'a'"):
+        probe.fit(X, ["a"] * 30)

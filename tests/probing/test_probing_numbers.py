@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 
 import lmkin
+from lmkin.analyses.probing import ProbeCells
 from lmkin.analyses.probing.baselines import control_task
 from lmkin.analyses.probing.fits import PORTIONS
 from lmkin.analyses.probing.tasks import Task
@@ -276,3 +277,26 @@ def test_the_penalty_is_the_best_of_a_path_on_dev(planted: Stores) -> None:
     for factor in (0.2, 5):
         other = lmkin.Probe(l1=probe.l1_ * factor).fit(X["train"], y["train"])
         assert chosen < loss(other)
+
+
+def test_layer_0_by_itself_is_shown_once(probes: lmkin.Probes, planted: Stores) -> None:
+    """Layers 0 to 0 are layer 0: no probe, row or finding of their own, and where layers 0 to l begin."""
+    labels = ["all", "0", "1", "2", "0-1", "0-2"]
+    assert probes.dataset["probe"].values.tolist() == labels
+    assert [row["probe"] for row in probes.data()["probes"]] == labels
+    cells = ProbeCells(probes.dataset)
+    assert cells.probes("planted", "upos", "upto") == ["0", "0-1", "0-2"]
+    assert cells.probes("planted", "upos", "each") == ["0", "1", "2"]
+    known = dict(planted)
+    for name, acts in planted.items():  # only the embedding knows anything
+        layers = {n: acts.layer(2)[:] if n == 0 else 0 * acts.layer(n)[:] for n in acts.layers}
+        layers |= {n: np.random.default_rng(n).normal(size=X.shape) for n, X in layers.items() if n}
+        known[name] = activations_of(acts.units, layers)
+    options = {"l1": 0.01, "control": False, "code_length": False, "progress": False}
+    said = lmkin.probe(known, tag="upos", fit=("each", "upto"), tolerance=0.2, **options).findings()
+    assert sum("Layer 0 of planted is enough" in sentence for sentence in said) == 1
+    assert not any("Layers 0 of" in sentence for sentence in said)
+    alone = lmkin.probe(planted, tag="upos", fit="upto", **options)
+    assert alone.dataset["probe"].values.tolist() == ["all", "0-0", "0-1", "0-2"]
+    each = lmkin.probe(planted, tag="upos", fit="each", **options)
+    np.testing.assert_allclose(alone.weights("0-0").values, each.weights(0).values, atol=1e-6)

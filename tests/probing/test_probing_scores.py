@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
+from scipy.stats import t as t_distribution
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef, r2_score, recall_score
 
+import lmkin
+from lmkin.analyses.probing.scored import mean_of
 from lmkin.analyses.probing.scores import (
     f1_by_class,
     recall_by_class,
@@ -99,6 +102,61 @@ def test_scores_of_numbers_and_their_errors() -> None:
     constant = score_numbers(true, np.full(90, 2.0), None, 0.95)
     assert np.isnan(constant.value[:2]).all()
     assert constant.value[2] < 0
+
+
+def test_intervals_do_not_leave_what_scores_can_be() -> None:
+    """With two parts Student's t has one degree of freedom: value ± t · se leaves the range by far on both sides."""
+    true, part = np.tile([0, 1], 20), np.repeat([0, 1], 20)
+    guess = np.tile([1, 0, 0, 0], 10)
+    first, second = np.where(part == 0, true, guess), np.where(part == 0, guess, true)
+    one, other = (score_classes(true, told, 2, part, 0.95) for told in (first, second))
+    scores = np.array([(0, 1), (0, 1), (-1, 1)])
+    differences = np.array([(-1, 1), (-1, 1), (-2, 2)])
+    for scored, bounds in (
+        (one, scores), (one - other, differences), (mean_of([one, one]), scores),
+        ((one - other).only(1), differences[1:2]),
+    ):  # fmt: skip
+        assert scored.interval is not None
+        beyond = t_distribution.ppf(0.975, 1) * scored.interval.se
+        low, high = (np.clip(scored.value + d, *bounds.T) for d in (-beyond, beyond))
+        np.testing.assert_allclose(scored.interval.low, low)
+        np.testing.assert_allclose(scored.interval.high, high)
+    assert one.interval is not None
+    assert (one.interval.low == [0, 0, -1]).all()
+    assert (one.interval.high == 1).all()
+    apart = (one - other).interval
+    assert apart is not None
+    assert (apart.low == [-1, -1, -2]).all()
+
+
+def test_r2_has_no_least() -> None:
+    true = np.arange(20.0)
+    predicted = np.where(true < 10, true, 40 - 2 * true)
+    scored = score_numbers(true, predicted, np.repeat([0, 1], 10), 0.95)
+    assert scored.interval is not None
+    assert (np.abs(scored.interval.low[:2]) <= 1).all()
+    assert scored.interval.low[2] < -1
+    assert (scored.interval.high <= 1).all()
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_no_interval_of_a_result_leaves_the_range(
+    planted: dict[str, lmkin.Activations], parts: int
+) -> None:
+    result = lmkin.probe(
+        planted, tag="upos", l1=0.01, fit="each", code_length=False, parts=parts, ranking="lca",
+        thresholds=[0.5], progress=False,
+    )  # fmt: skip
+    signed = ("matthews", "selectivity", "behind", "minimal_behind")
+    ends = [str(n) for n in result.dataset if str(n).endswith(("_low", "_high"))]
+    assert {"accuracy_low", "selectivity_high", "minimal_test_low", "cluster_mean_high"} <= set(
+        ends
+    )
+    for name in ends:
+        values = result.dataset[name].values
+        least = -1 if name.rpartition("_")[0] in signed else 0
+        assert np.nanmin(values) >= least, name
+        assert np.nanmax(values) <= 1, name
 
 
 def test_no_rows_have_no_score() -> None:

@@ -14,6 +14,7 @@ import lmkin
 from cli.command_line import call
 from least_runs import write_conllu
 from lmkin.analyses.probing import fits as probe_fits
+from lmkin.cli.unfinished import describe_unfinished, unfinished_in
 from probing.tagged_activations import tagged_activations
 
 Stores = dict[str, lmkin.Activations]
@@ -265,3 +266,38 @@ def test_pairs_of_real_sentences(
     assert value > 0.4
     assert result.published is not None
     assert result.published.attrs["tasks"] == {"label": paper}
+
+
+def test_unfinished_work_says_how_far_it_is(planted: Stores, tmp_path: Path) -> None:
+    """As many fits as were announced are there at the end; of a run that was broken off, fewer."""
+    options: dict[str, Any] = {"tag": "upos", "l1": 0.02, "workspace": tmp_path, "progress": False}
+    lmkin.probe(planted, **options)
+    work = unfinished_in(tmp_path)
+    assert work is not None
+    rows, data = describe_unfinished(work)
+    assert data["planned"] == {
+        "probe": 5,
+        "control": 5,
+        "code": 5,
+    }  # 0–2 are all layers, 0–0 is layer 0
+    assert data["finished"] == data["planned"]
+    next(tmp_path.glob("code-*")).unlink()
+    assert "code 4 of 5" in describe_unfinished(work)[0]["finished"]
+    assert f"workspace='{tmp_path}'" in rows["to go on"]
+    assert unfinished_in(tmp_path / "nowhere") is None
+
+
+def test_activations_that_were_read_otherwise_are_refused(tiny: Any, sample: lmkin.Corpus) -> None:
+    corpus = sample[:60]
+    acts = lmkin.extract(tiny, corpus, progress=False)
+    result = lmkin.probe(
+        acts, tag="upos", l1=0.02, fit="all", control=False, code_length=False, progress=False
+    )
+    assert len(result.predict(acts)) == len(acts)
+    for keyword, value, was in (("pooling", "mean", "last"), ("units", "token", "word")):
+        other = lmkin.extract(tiny, corpus, progress=False, **{keyword: value})
+        with pytest.raises(
+            lmkin.LmkinError,
+            match=rf"fitted on activations with {keyword}='{was}'.*{keyword}='{value}'",
+        ):
+            result.predict(other)

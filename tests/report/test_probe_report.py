@@ -50,9 +50,9 @@ def scores(
     """A dataset as `lmkin.probe` gives it, of random numbers."""
     random = np.random.default_rng(seed)
     most = max(layers)
-    probes = ["all", *map(str, range(most)), *(f"0-{n}" for n in range(most))]
-    kinds = ["all", *["each"] * most, *["upto"] * most]
-    ends = [most - 1, *range(most), *range(most)]
+    probes = ["all", *map(str, range(most)), *(f"0-{n}" for n in range(1, most))]
+    kinds = ["all", *["each"] * most, *["upto"] * (most - 1)]
+    ends = [most - 1, *range(most), *range(1, most)]
     names = {task: [f"c{k}" for k in range(classes + 2 * i)] for i, task in enumerate(tasks)}
     coords: dict[str, Any] = {
         "model": list(models), "task": list(tasks), "probe": probes, "split": SPLITS,
@@ -140,6 +140,8 @@ def test_the_table_of_layers_has_the_numbers(dataset: xr.Dataset) -> None:
     assert [row["last layer"] for row in upto] == ["0", "1", "2", "3", "all"]
     value = float(dataset["accuracy"].sel(model="teacher", task="deprel", probe="0-2", split="dev"))
     assert upto[2]["dev"] == pytest.approx(value)
+    alone = dataset["accuracy"].sel(model="teacher", task="deprel", probe="0", split="dev")
+    assert upto[0]["dev"] == pytest.approx(float(alone))
 
 
 def test_classes_come_with_the_most_frequent_first(dataset: xr.Dataset) -> None:

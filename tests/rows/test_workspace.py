@@ -130,3 +130,25 @@ def test_clear_removes_the_folder_if_nothing_is_left(tmp_path: Path) -> None:
     work.clear()
     assert [p.name for p in tmp_path.rglob("*")] == ["deep"]
     work.clear()
+
+
+def test_a_folder_says_of_which_run_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    Workspace().describe(analysis="probe")  # nowhere
+    work = Workspace(folder, {"seed": 1})
+    work.describe(analysis="probe", command="lmkin probe …")
+    work.within(rows="x").describe(steps={"step": 3})
+    assert work.about() == {"analysis": "probe", "command": "lmkin probe …", "steps": {"step": 3}}
+    assert work.finished() == []
+    step(work, Counted("a"))
+    assert [path.name for path in work.finished()] == [work.path("step", "txt").name]
+    work.clear_if_nothing_is_finished()
+    assert folder.is_dir()
+    (said,) = folder.glob("run.*.json")
+    said.write_text('{"analysis": 3}')
+    assert work.about() == {}
+    work.clear()
+    assert not folder.exists()
+    work.describe(analysis="probe")
+    work.clear_if_nothing_is_finished()
+    assert not folder.exists()

@@ -22,6 +22,7 @@ from .descriptions import (
 )
 from .flags import FORMAT, name_value_pairs
 from .output import busy, print_table, say, set_verbosity, show
+from .unfinished import describe_unfinished, unfinished_in
 
 _CORPUS: dict[str, Any] = {"rich_help_panel": "Corpus"}
 
@@ -30,8 +31,8 @@ def command(
     path: Annotated[
         str,
         typer.Argument(
-            help="A corpus, a store of activations, a model (folder or name), a result (folder or .nc file), clusters "
-            "of neurons, a mask, or moments."
+            help="A corpus, a store of activations, a model (folder or name), a result (folder or .nc file), "
+            "unfinished work, clusters of neurons, a mask, or moments."
         ),
     ],
     format: Annotated[str | None, FORMAT] = None,
@@ -117,11 +118,18 @@ def command(
                 rows |= read
         elif kind == "written":
             kind, result, (rows, data) = _written(path)
+        elif kind == "unfinished":
+            left = unfinished_in(Path(path))
+            assert left is not None
+            rows, data = describe_unfinished(left)
         else:
             from ..corpus import read_corpus
 
             rows, data = describe_corpus(read_corpus(path, format, **name_value_pairs(option)))
     show(f"{path} ({kind})", rows, as_json=as_json, data={"kind": kind, **data})
+    work = unfinished_in(Path(path)) if result is not None else None
+    if work is not None:
+        say(f"There is unfinished work of a later run, too: lmkin inspect {work.folder}")
     if result is not None and not as_json:
         for table in result.tables():
             print_table(table.to_rich())
@@ -165,7 +173,7 @@ def _refuse_unused(kind: str, flags: list[str]) -> None:
         if kind not in kinds and not (
             kind == "model" and "--corpus" in flags and "corpus" in kinds
         ):
-            here = _WHAT.get(kind, "a result, clusters, a mask or moments")
+            here = _WHAT.get(kind, "a result, unfinished work, clusters, a mask or moments")
             raise LmkinError(f"{flag} is for {what}; PATH is {here} here. Leave it out.")
 
 
@@ -178,8 +186,12 @@ def _kind(spec: str, format: str | None) -> str:
     if path.is_dir() and (path / "config.json").exists():
         return "model"
     if path.is_dir():
-        from ..results import find_loadable
+        from ..results import MANIFEST, find_loadable
 
+        if (path / MANIFEST).exists():
+            return "written"
+        if unfinished_in(path) is not None:
+            return "unfinished"
         try:
             find_loadable(path)
         except LmkinError:

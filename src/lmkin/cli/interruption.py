@@ -33,8 +33,10 @@ def interruption_text() -> str:
 
 def _holds_work(out: Path) -> bool:
     """Whether a folder holds activations, or anything that the same run would go on from."""
+    from ..rows import UNFINISHED
+
     return any(
-        path.suffix == ".safetensors" or "unfinished" in path.relative_to(out).parts
+        path.suffix == ".safetensors" or UNFINISHED in path.relative_to(out).parts
         for path in out.rglob("*")
         if path.is_file() and not path.name.startswith(".") and path.name not in _ABOUT_A_STORE
     )

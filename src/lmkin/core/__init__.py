@@ -2,12 +2,13 @@
 
 from .alerts import SCHEMA as ALERTS
 from .alerts import Alert, AlertKind, alerts_of, as_data, unique_alerts
-from .arguments import check_intervals, check_seed, is_whole, refuse_unused
+from .arguments import check_intervals, check_seed, is_whole, one_of, refuse_unused
 from .arrays import Scratch, as_double, as_rows, is_double, numpy_device, to_numpy
 from .constant_neurons import ROUNDING, varies
 from .disk import require_disk
 from .errors import (
     ActivationsError,
+    ArrayError,
     CorpusError,
     LmkinError,
     LmkinWarning,
@@ -45,6 +46,7 @@ from .interruption import (
     watched_interrupts,
 )
 from .jit import compiled, machine_code
+from .labels import as_labels, kind_of_array, label_kind, require_one_kind
 from .layer_ids import (
     PANEL,
     LayerId,
@@ -102,6 +104,7 @@ __all__ = [
     "ActivationsError",
     "Alert",
     "AlertKind",
+    "ArrayError",
     "Budget",
     "Choice",
     "Convention",
@@ -131,6 +134,7 @@ __all__ = [
     "alerts_of",
     "as_data",
     "as_double",
+    "as_labels",
     "as_layer_id",
     "as_path",
     "as_rows",
@@ -159,6 +163,8 @@ __all__ = [
     "is_whole",
     "keep_cached",
     "key_of",
+    "kind_of_array",
+    "label_kind",
     "listed_names",
     "load_tensors",
     "locked",
@@ -169,6 +175,7 @@ __all__ = [
     "near_files",
     "numpy_device",
     "one_core",
+    "one_of",
     "open_file",
     "option",
     "option_fields",
@@ -191,6 +198,7 @@ __all__ = [
     "require_file",
     "require_memory",
     "require_new_file",
+    "require_one_kind",
     "runs",
     "save_tensors",
     "slugs",

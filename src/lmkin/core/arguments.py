@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from .errors import MeasureError
+from .errors import LmkinError, MeasureError, did_you_mean
 from .quotation import quoted
 
 
@@ -46,3 +46,14 @@ def refuse_unused(given: Mapping[str, Any], what: str) -> None:
     """Raise if options would do nothing; ``given``: what is not as it is by default."""
     if given:
         raise MeasureError(f"{what}: leave out {', '.join(given)}, which would do nothing.")
+
+
+def one_of(what: str, name: str | None, known: Sequence[str]) -> str:
+    """The one of several that was named; the only one, where none was. Raise if it cannot be told, or is not there."""
+    if name is None:
+        if len(known) > 1:
+            raise LmkinError(f"Say which {what} ({what}=…): {', '.join(known)}.")
+        return known[0]
+    if name not in known:
+        raise LmkinError(f"There is no {what} {quoted(name)} here. {did_you_mean(name, known)}")
+    return name

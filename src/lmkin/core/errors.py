@@ -17,6 +17,10 @@ class LmkinError(Exception):
     """A mistake that the user can mend; the message says what is wrong and what to do."""
 
 
+class ArrayError(LmkinError, ValueError):
+    """Arrays that cannot be fitted or predicted; a ValueError too, as scikit-learn's conventions ask for."""
+
+
 class CorpusError(LmkinError):
     """A corpus that cannot be read, or that lacks what is asked of it."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import NoneType
 from typing import Any
+
+import numpy as np
 
 from ..core import CorpusError, Whole, printable, quoted
 
@@ -66,6 +69,12 @@ class Sentence:
                     f"Sentence {quoted(self.id)} has {len(self.spans)} words "
                     f"but {len(values)} values of the tag {quoted(name)}."
                 )
+            if set(map(type, values)) - {str, NoneType}:
+                self._require_text(name, values)
+        if not isinstance(self.label, str | int | float | NoneType | np.integer | np.floating):
+            raise CorpusError(
+                f"Sentence {quoted(self.id)} has the label {quoted(self.label)}: a label is text or a number."
+            )
 
     def _is_text(self) -> bool:
         """Whether every text of it is one that can be written."""
@@ -76,6 +85,15 @@ class Sentence:
         label = self.label if isinstance(self.label, str) else ""
         whole = "".join(map(str, (*texts, label, *self.tags, *tags)))
         return printable(whole) == whole
+
+    def _require_text(self, name: str, values: Sequence[Any]) -> None:
+        """Raise if a tag is neither text nor missing."""
+        for value in values:
+            if not isinstance(value, str | None):
+                raise CorpusError(
+                    f"Sentence {quoted(self.id)} has {quoted(value)} among its values of the tag {quoted(name)}: tags "
+                    f"are text. Write {quoted(str(value))}, or '_' where a word has none."
+                )
 
     def __len__(self) -> int:
         """Number of words."""

@@ -9,8 +9,8 @@ from .many import fit_many, for_each_design
 from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
 from .probe import Probe
-from .selection import HeldOut, PathStep, scores_of
-from .solver import empty_fit, solve
+from .selection import HeldOut, PathStep, rate, scores_of
+from .solver import empty_fit, moved_fit, solve
 
 __all__ = [
     "Convention",
@@ -36,7 +36,9 @@ __all__ = [
     "fit_path",
     "for_each_design",
     "make_penalty",
+    "moved_fit",
     "penalties_of_path",
+    "rate",
     "scores_of",
     "solve",
 ]

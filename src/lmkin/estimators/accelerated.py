@@ -18,7 +18,11 @@ from .penalties import Penalty
 Array = NDArray[Any]
 _GROW = 0.99
 """What the curvature is multiplied by after each step, so that steps may become longer again."""
-_INNER = 0.1
+_USUAL = 3.0
+"""The curvature that a metric of the whole Hessian would never need: it is 2 at most."""
+_FALL = 0.9
+"""What a curvature above the usual one is multiplied by."""
+INNER = 0.1
 """How exactly the model is minimized, in units of the violation that is there."""
 _MEMORY = 6
 """Steps that are combined."""
@@ -49,6 +53,7 @@ def descend(
     curvature: float,
     tolerance: float,
     iterations: int,
+    inner: float = INNER,
 ) -> tuple[Point, float, int]:
     """From a point to one whose largest violation is below ``tolerance``; the last curvature, and how many iterations.
 
@@ -56,7 +61,7 @@ def descend(
     with the model in a form without cancellation. The next one begins at the combination of the last few at which the
     step would be shortest if it were linear (Anderson 1965; with proximal steps Bertrand & Massias 2021): scores are
     linear, so this needs no pass. Where it would raise the objective, the last step is gone on from. ``known``: the
-    gradients at the start.
+    gradients at the start; ``inner``: how exactly the model of a step is minimized.
     """
     here, ahead, L = start, start, curvature
     steps: deque[_Step] = deque(maxlen=_MEMORY)
@@ -72,7 +77,7 @@ def descend(
         violation = metric.distance(penalty, ahead.W, G, gb, L)
         G = G - penalty.pull(ahead.W)  # the model has λ₂ itself
         while True:
-            W, b = metric.step(penalty, ahead, G, gb, L, _INNER * violation)
+            W, b = metric.step(penalty, ahead, G, gb, L, inner * violation)
             moved, shifted = W - ahead.W, b - ahead.b
             change = columns.scores(moved, shifted)
             growth, length = loss.bregman(expected, change), metric.square(moved, shifted)
@@ -83,7 +88,7 @@ def descend(
         here = ahead = Point(W, b, ahead.scores + change)
         steps.append(_Step(here, moved, shifted, metric.times(moved, shifted)))
         before, height = height, loss.mean(here.scores) + penalty.value(W)
-        L *= _GROW
+        L *= _FALL if L > _USUAL else _GROW
         if violation <= tolerance and count >= look:
             look = count + _LOOK  # this may be the end: look from here
         elif len(steps) > 1:

@@ -29,13 +29,3 @@ def check_numbers(l1: Any, l2: Any, tolerance: Any, iterations: Any) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def require_labels(y: Any) -> None:
-    """Raise if a row has no label."""
-    missing = [i for i, label in enumerate(y.tolist()) if label is None]
-    if missing:
-        raise LmkinError(
-            f"{len(missing):,} rows have no label (None), the first is row {missing[0]}. Leave these rows out "
-            "of X and y."
-        )

@@ -26,6 +26,9 @@ class Products(Protocol):
     def gradient(self, residuals: Array) -> Array:
         """Zᵀ R / n."""
 
+    def some_rows(self, rows: NDArray[np.int64]) -> Array:
+        """Some rows of Z."""
+
 
 @dataclass(frozen=True)
 class Point:

@@ -21,7 +21,7 @@ _WARM = 6
 """Steps from the largest penalty to one that was given."""
 _SAMPLE = 4096
 """Rows of the sample that a fit begins on, at least."""
-_STEPS = 8
+_STEPS = 6
 """Iterations on it."""
 _LOOSE = 0.3
 """Largest violation of the KKT conditions along a path that only chooses a penalty, in the unit of `Fit.relative`."""

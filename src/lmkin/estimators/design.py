@@ -23,6 +23,8 @@ _OF_MOMENTS = 8192
 """Rows that second moments are taken of; of many columns two rows for each."""
 _COPIED = 3
 """Columns are copied out of so many times as many at least; of fewer, a product of all is faster."""
+FAR = 100
+"""Deviations from 0 to the mean of a column, from which on float32 needs an origin there: products cancel."""
 _SAFE = 1e-12, 1e12
 """Deviations whose squares are as exact in single precision as others."""
 
@@ -47,11 +49,12 @@ def blocks_of_rows(rows: Any, dtype: Any) -> Iterator[tuple[slice, Array]]:
 
 @dataclass(frozen=True)
 class Standard:
-    """Mean and scale of every column; ``alive``: it varies."""
+    """Mean and scale of every column; ``alive``: it varies; ``far``: its mean is many deviations from 0."""
 
     mean: Array
     scale: Array
     alive: Array
+    far: NDArray[np.bool_]
 
     @property
     def inverse(self) -> Array:
@@ -60,7 +63,9 @@ class Standard:
 
     def part(self, columns: Any) -> Standard:
         """The same of some columns."""
-        return Standard(self.mean[columns], self.scale[columns], self.alive[columns])
+        return Standard(
+            self.mean[columns], self.scale[columns], self.alive[columns], self.far[columns]
+        )
 
 
 class Design:
@@ -92,6 +97,7 @@ class Design:
         )
         self.standard = standard or self._standard(standardize, centre)
         self.mean, self._inverse = self.standard.mean, self.standard.inverse
+        self._far = np.flatnonzero(self.standard.far)
 
     def _standard(self, standardize: bool, centre: bool) -> Standard:
         mean, std = self._means(self.dtype)
@@ -107,7 +113,8 @@ class Design:
         eps = float(np.finfo(np.float64 if self.double else np.float32).eps)
         alive = np.asarray(varies(np, mean, std, eps))
         scale = np.where(alive, std if standardize else 1.0, 1.0)
-        return Standard(mean if centre else np.zeros(self.d), scale, alive)
+        far = alive & (np.abs(mean) > FAR * std) & centre & (self.dtype != np.float64)
+        return Standard(mean if centre else np.zeros(self.d), scale, alive, far)
 
     def _means(self, dtype: Any) -> tuple[Array, Array]:
         """Mean and standard deviation of every column: sums of a few rows as they are, of these float64."""
@@ -133,44 +140,74 @@ class Design:
     def scores(self, W: Array, b: Array) -> Array:
         """Z W + b, rows × outputs; what belongs to one output lies together."""
         V = (W * self._inverse[:, None]).astype(self.dtype)
-        shift = (b - self.mean @ V).astype(self.dtype)
+        far, mean = V[self._far], self._mean_in_products()
+        shift = (b - mean @ V).astype(self.dtype)
+        V[self._far] = 0
         if self._within is not None:
             own, V = V, np.zeros((self.rows.shape[1], W.shape[1]), self.dtype)
             V[self._within] = own
         out = np.empty((self.n, W.shape[1]), self.dtype, order="F")
         for here, block in self.chunks():
             np.matmul(block, V, out=out[here])
+            if len(far):
+                out[here] += self._from_origin(block) @ far
         out += shift
         return out
 
     def gradient(self, residuals: Array) -> Array:
         """Zᵀ R / n, neurons × outputs."""
         G = np.zeros((self.rows.shape[1], residuals.shape[1]))
+        own = np.zeros((len(self._far), residuals.shape[1]))
         for here, block in self.chunks():
             G += (residuals[here].T @ block).T
+            if len(self._far):
+                own += (residuals[here].T @ self._from_origin(block)).T
         if self._within is not None:
             G = G[self._within]
-        G -= np.outer(self.mean, residuals.sum(0, dtype=np.float64))
+        G[self._far] = own
+        G -= np.outer(self._mean_in_products(), residuals.sum(0, dtype=np.float64))
         G *= self._inverse[:, None] / self.n
         return G
+
+    def _from_origin(self, block: Array) -> Array:
+        """The far columns of a block of rows, from their means on: that is exact, where products with them are not."""
+        mine = self._far if self._within is None else self._within[self._far]
+        return np.asarray(block[:, mine] - self.mean[self._far].astype(self.dtype))
+
+    def _mean_in_products(self) -> Array:
+        """What the columns of products are still to be centred by: of far ones what rounding has left of the mean."""
+        mean = self.mean.copy()
+        mean[self._far] -= self.mean[self._far].astype(self.dtype)
+        return mean
 
     def some_rows(self, rows: NDArray[np.int64]) -> Array:
         """Some rows, standardized."""
         X = self._own(to_numpy(self.rows[rows])).astype(self.dtype, copy=False)
-        return np.asarray((X - self.mean.astype(self.dtype)) * self._inverse.astype(self.dtype))
+        Z = X - self.mean.astype(self.dtype)
+        if len(self._far):
+            Z[:, self._far] -= self._mean_in_products()[self._far].astype(self.dtype)
+        return np.asarray(Z * self._inverse.astype(self.dtype))
 
     def has_room(self, numbers: int) -> bool:
         """Whether so many numbers may be copied into memory."""
-        room = self.n * self.d * self.dtype.itemsize // 4 if self.room is None else self.room
-        return numbers * self.dtype.itemsize <= room
+        return numbers * self.dtype.itemsize <= self.room_for_copies
+
+    @property
+    def room_for_copies(self) -> int:
+        """Bytes of rows and columns that may be copied into memory at once."""
+        return self.n * self.d * self.dtype.itemsize // 4 if self.room is None else self.room
 
     def block(self, columns: NDArray[np.int64]) -> Block:
         """Some columns, standardized, in memory."""
         Z = np.empty((self.n, len(columns)), self.dtype)
         mean, inverse = self.mean[columns], self._inverse[columns].astype(self.dtype)
         mine = columns if self._within is None else self._within[columns]
+        far = np.flatnonzero(self.standard.far[columns])
+        left = self._mean_in_products()[columns[far]].astype(self.dtype)
         for here, rows in self.chunks():
             np.subtract(rows[:, mine], mean.astype(self.dtype), out=Z[here])
+            if len(far):
+                Z[here, far] -= left
             Z[here] *= inverse
         return Block(Z)
 
@@ -296,6 +333,10 @@ class Block:
     def gradient(self, residuals: Array) -> Array:
         """Zᵀ R / n."""
         return np.asarray((residuals.T @ self.Z).T.astype(np.float64) / self.n)
+
+    def some_rows(self, rows: NDArray[np.int64]) -> Array:
+        """Some rows."""
+        return np.asarray(self.Z[rows])
 
     def second_moments(self) -> Array:
         """ZᵀZ / n, of some rows for each column."""

@@ -18,6 +18,8 @@ class Loss(ABC):
     """
 
     outputs: int
+    quadratic = False
+    """Whether its second derivatives are the same everywhere."""
     spread = 1.0
     """What λ₁ is proportional to: 1, or the deviation of the scores that are to be predicted."""
 
@@ -114,6 +116,8 @@ class CrossEntropy(Loss):
 
 class HalfSquaredError(Loss):
     r""":math:`\frac1{2n} \sum_i (s_i - y_i)^2`; ``y`` is rows × outputs."""
+
+    quadratic = True
 
     def __init__(self, y: Array, spread: float | None = None):
         self.y = y

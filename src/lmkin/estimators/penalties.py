@@ -115,7 +115,10 @@ class Row(Penalty):
     def shrink(self, W: Array, by: float) -> Array:
         """Every row is shortened, or becomes 0."""
         norms = _norms(W)[:, None]
-        keep = np.maximum(1 - by / np.maximum(norms, np.finfo(W.dtype).tiny), 0)
+        with np.errstate(
+            over="ignore"
+        ):  # of a row that is nearly 0 it is infinite: the row becomes 0
+            keep = np.maximum(1 - by / np.maximum(norms, np.finfo(W.dtype).tiny), 0)
         return np.asarray(W * keep.astype(W.dtype))
 
     @staticmethod

@@ -8,9 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .selection import scores_of
+from ..core import LmkinError
+from .design import matrix_of
+from .selection import on_disk, scores_of
+from .targets import require_finite
 
 Array = NDArray[Any]
 
@@ -27,11 +30,21 @@ class Predictions:
     coef_: Array
     intercept_: Array
     classes_: Array
+    n_features_in_: int
     _flat: bool
 
     def _same_columns(self, X: Any) -> Any:
-        """Rows with the columns that were fitted."""
-        raise NotImplementedError
+        """Rows with the columns that were fitted, checked; a matrix on disk stays there."""
+        X = matrix_of(X)
+        if not on_disk(X):
+            kinds = np.float64, np.float32
+            X = validate_data(self, X, dtype=kinds, reset=False, ensure_all_finite=False)
+            return require_finite(X)
+        if X.shape[1] != self.n_features_in_:
+            raise LmkinError(
+                f"X has {X.shape[1]} columns; the probe was fitted on {self.n_features_in_}. Is it another layer?"
+            )
+        return X
 
     def _scores(self, X: Any) -> Array:
         check_is_fitted(self)

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import r2_score
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, validate_data
 
-from ..core import LmkinError, quoted
+from ..core import LmkinError, as_labels
 from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
-from .arguments import check_numbers, require_labels
+from .arguments import check_numbers
 from .certificate import Fit
 from .choice import Penalized
 from .design import Design, matrix_of
@@ -24,7 +22,8 @@ from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
 from .predictions import Predictions
-from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, some_rows
+from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, rate, some_rows
+from .targets import numbered_classes, numbers_of, output_units, require_finite, scores_as_columns
 
 Array = NDArray[Any]
 Task = Literal["classification", "regression"]
@@ -47,7 +46,9 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         ``elementwise`` or ``row``.
     l1, l2
         λ₁ and λ₂. ``l1=None``: λ₁ is chosen on held-out rows along a path. ``l2=None``: as λ₁; in a
-        regression λ₁ divided by the standard deviation of y, so that its unit does not matter.
+        regression λ₁ divided by the standard deviation of y, so that its unit does not matter. Of several outputs each
+        is divided by its deviation first, in units of their root mean square, and its weights are multiplied by it at
+        the end: an output whose scores are small is not penalized more than others.
     standardize
         Divide every column by its standard deviation; weights are given for the columns as they are.
     dev_share
@@ -204,7 +205,7 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, y: Any) -> tuple[Any, Array]:
         """X and y as scikit-learn checks them; a matrix that is not in memory stays where it is."""
-        X, y = matrix_of(X), y if y is None else np.asarray(y)
+        X, y = matrix_of(X), y if y is None else as_labels(y, "y")
         if on_disk(X):
             self.n_features_in_ = int(X.shape[1])
             y = check_array(y, ensure_2d=False, dtype=None)
@@ -213,10 +214,11 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
                     f"X has {X.shape[0]} rows, and y has {len(y)}: one label a row is needed."
                 )
             return X, y
-        return validate_data(  # type: ignore[no-any-return]
+        X, y = validate_data(
             self, X, y, dtype=(np.float64, np.float32), multi_output=self.task == "regression",
-            y_numeric=self.task == "regression", ensure_min_samples=2,
+            y_numeric=self.task == "regression", ensure_min_samples=2, ensure_all_finite=False,
         )  # fmt: skip
+        return require_finite(X), y
 
     def _checked_dev(self, dev: tuple[Any, Any]) -> tuple[Any, Array]:
         """Rows and targets that choose the penalty. Raise if they cannot be of this fit."""
@@ -225,53 +227,27 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
                 "dev is a pair of rows and labels that choose the penalty: dev=(X, y)."
             )
         X = self._same_columns(dev[0])
-        y = check_array(np.asarray(dev[1]), ensure_2d=False, dtype=None)
+        y = check_array(as_labels(dev[1], "dev"), ensure_2d=False, dtype=None)
         if len(y) != X.shape[0]:
             raise LmkinError(
                 f"dev has {X.shape[0]} rows, and {len(y)} labels: one label a row is needed."
             )
         return X, self._known_target(y)
 
-    def _same_columns(self, X: Any) -> Any:
-        """Rows with the columns that were fitted, checked; a matrix on disk stays there."""
-        X = matrix_of(X)
-        if not on_disk(X):
-            return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        if X.shape[1] != self.n_features_in_:
-            raise LmkinError(
-                f"X has {X.shape[1]} columns; the probe was fitted on {self.n_features_in_}. Is it another layer?"
-            )
-        return X
-
     def _learn_target(self, y: Array) -> Array:
         """Numbers of classes, fixed here, or scores, rows × outputs."""
         if self.task == "regression":
-            self._flat = y.ndim == 1
-            return np.asarray(y.reshape(len(y), -1), np.float64)
-        y = column_or_1d(y, warn=True)
-        require_labels(y)
-        check_classification_targets(y)
-        self.classes_, target = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"There is one class only, '{self.classes_[0]}': a classifier needs labels of 2 classes at least."
-            )
-        return np.asarray(target.reshape(-1), np.int64)
+            self._flat, scores = y.ndim == 1, scores_as_columns(y)
+            self._units = output_units(scores)
+            return scores / self._units
+        self.classes_, target = numbered_classes(y)
+        return target
 
-    def _known_target(self, y: Any) -> Array:
+    def _known_target(self, y: Array) -> Array:
         """The same of other rows; a label that was not fitted is −1."""
-        y = np.asarray(y)
         if self.task == "regression":
-            return np.asarray(y.reshape(len(y), -1), np.float64)
-        try:
-            place = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        except TypeError:
-            raise LmkinError(
-                f"Labels that choose the penalty cannot be compared with those that are fitted: one is "
-                f"{quoted(y.tolist()[0])}, another {quoted(self.classes_.tolist()[0])}. Give both as strings, or both "
-                f"as numbers."
-            ) from None
-        return np.where(self.classes_[place] == y, place, -1).astype(np.int64)
+            return scores_as_columns(y) / self._units
+        return numbers_of(self.classes_, y)
 
     def _loss(self, target: Array) -> Loss:
         if self.task == "regression":
@@ -292,16 +268,12 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
             raise LmkinError(
                 "No label of the rows that choose the penalty occurs in the rows that are fitted."
             )
-        return HeldOut(X, self._loss(true[known]), known, lambda scores: self._rate(scores, true))
-
-    def _rate(self, scores: Array, true: Array) -> float:
-        """Accuracy (a label that was not fitted is wrong), or R²."""
-        if self.task == "regression":
-            return float(r2_score(true, scores)) if len(true) > 1 else float("nan")
-        return float((scores.argmax(1) == true).mean())
+        return HeldOut(X, self._loss(true[known]), known, lambda scores: rate(scores, true))
 
     def _keep(self, design: Design, fit: Fit) -> Self:
         V, b = design.unscaled(fit.W, fit.b)
+        if self.task == "regression":
+            V, b = V * self._units, b * self._units
         self.coef_, self.intercept_, self.scale_ = V.T.copy(), b, design.standard.scale
         self.l1_, self.l2_ = fit.l1, fit.l2
         self.objective_, self.residual_, self.n_iter_ = fit.objective, fit.relative, fit.iterations
@@ -309,9 +281,10 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
         if self.task == "regression" and self._flat:
             self.coef_, self.intercept_ = self.coef_[0], self.intercept_[0]
         if fit.relative > self.tolerance and self.solver == "exact":
+            rounding = "" if design.dtype == np.float64 else ", or rows in float64 (float32 rounds)"
             warnings.warn(
                 f"The fit stopped after {fit.iterations} iterations with a KKT residual of {fit.relative:.1e} (asked "
-                f"for: {self.tolerance:.0e}). Give more iterations, or a larger l1.",
+                f"for: {self.tolerance:.0e}). Give more iterations, or a larger l1{rounding}.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..activations import JoinedLayers, LayerView
-from ..core import LmkinError
+from ..core import LmkinError, to_numpy
 from .certificate import Fit
-from .design import Design, blocks_of_rows
+from .design import FAR, Design, blocks_of_rows
 from .losses import Loss
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]
+_FEW = 64
+"""Rows that tell which columns are far from 0."""
 PATIENCE = 3
 """Steps of a path without a better loss on the held-out rows, after which it ends."""
 
@@ -167,10 +170,42 @@ def scores_of(X: Any, V: Array, b: Array) -> Array:
     """X V + b for rows in memory or not, float64; products are as exact as the rows are."""
     out = np.empty((X.shape[0], V.shape[1]))
     kind = np.float64 if str(X.dtype).endswith("float64") else np.float32
+    near = V.astype(kind)
+    far, origin = _far_columns(X, kind)
+    own, near[far] = near[far], 0
     for here, block in blocks_of_rows(X, kind):
-        out[here] = block @ V.astype(kind)
-    out += b
+        out[here] = block @ near
+        if len(far):
+            out[here] += (block[:, far] - origin) @ own
+    out += b + origin.astype(np.float64) @ V[far]
     return out
+
+
+def _far_columns(X: Any, kind: Any) -> tuple[IntArray, Array]:
+    """Columns that are many deviations from 0, as some rows tell, and about where: products of float32 cancel there."""
+    if kind == np.float64:
+        return np.zeros(0, np.int64), np.zeros(0)
+    some = np.asarray(to_numpy(X[: min(_FEW, X.shape[0]), :]), np.float64)
+    if not len(some):
+        return np.zeros(0, np.int64), np.zeros(0)
+    mean = some.mean(0)
+    far = np.flatnonzero(np.abs(mean) > FAR * some.std(0))
+    return far, mean[far].astype(kind)
+
+
+def rate(scores: Array, true: Array) -> float:
+    """Accuracy of scores of numbered classes (−1 is wrong); or R², the mean over outputs.
+
+    R² of a constant output is 1 or 0, as scikit-learn has it; of one row there is none.
+    """
+    if true.dtype.kind == "i":
+        return float((scores.argmax(1) == true).mean())
+    if len(true) < 2:
+        return math.nan
+    true = true.reshape(scores.shape)
+    errors, spread = ((true - scores) ** 2).sum(0), ((true - true.mean(0)) ** 2).sum(0)
+    explained = 1 - errors / np.where(spread > 0, spread, 1)
+    return float(np.where(spread > 0, explained, errors == 0).mean())
 
 
 def on_disk(X: Any) -> bool:

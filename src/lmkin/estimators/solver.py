@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .accelerated import descend
+from .accelerated import INNER, descend
 from .certificate import Fit, Point, Products, smooth_gradient, unit
 from .design import Design
 from .losses import Loss
@@ -22,8 +23,12 @@ _MOST = 0.5
 """Share of the neurons from which on all of them are the working set."""
 _SPAN = 512
 """Neurons whose second moments are one block, where the working set is all of them."""
-_APART = 3
-"""Steps by blocks, after which second moments of all neurons together are taken if there is room for them."""
+_ALIKE = 2.5
+"""The curvature of blocks of neurons without rows drawn, in units of their number."""
+_ROUGH = 0.3
+"""How exactly the model of a step is minimized, where rows are a sample."""
+_DRAWN = 400
+"""Rows that the metric draws for each output, at most: as many as there is room for."""
 _ROUNDS = 50
 
 
@@ -76,11 +81,14 @@ def solve(
         part, blocks = _working_set(design, columns, everything)
         known = None if scores is None or gb is None else (G[columns], gb)
         scores = part.scores(W[columns], b) if scores is None else scores
-        metric = Metric(part, loss, scores, blocks)
-        apart = len(blocks) > 1 and not design.sampled and design.has_room(design.d**2)
+        if design.sampled and len(blocks) > 1:
+            # Blocks that are alike, as of neighbouring layers, all take the same step, and know nothing of each other.
+            curvature = max(curvature, _ALIKE * len(blocks))
+        metric = Metric(part, loss, scores, blocks, drawn=_drawn(design, loss, blocks))
         point, curvature, count = descend(
             part, loss, penalty, metric, Point(W[columns], b, scores), curvature=curvature,
-            known=known, tolerance=aim / 2, iterations=min(iterations - spent, _APART if apart else iterations),
+            known=known, tolerance=aim / 2, iterations=iterations - spent,
+            inner=_ROUGH if design.sampled else INNER,
         )  # fmt: skip
         spent += max(count, 1)
         W = np.zeros_like(W)
@@ -91,12 +99,8 @@ def solve(
         residual = max(float(violations.max(initial=0.0)), float(np.abs(gb).max()))
         objective = loss.mean(point.scores) + penalty.value(W)
         new = ~wanted & (violations > aim)
-        apart = apart and residual > aim
-        if not (new.any() or apart) or spent >= iterations:
+        if not new.any() or spent >= iterations:
             break
-        if apart:  # blocks do not lead there: they know nothing of each other
-            design.take_moments()
-            curvature = 1.0
         # The worst first, about as many as there are; the rest may lose its reason once they are in.
         order = np.argsort(-np.where(new, violations, -1), kind="stable")
         wanted[order[: min(int(new.sum()), max(_FIRST, len(columns)))]] = True
@@ -121,3 +125,13 @@ def _working_set(
     if known is None and design.d <= _SPAN:
         known = design.second_moments(slice(0, design.d))[np.ix_(columns, columns)]
     return block, [(slice(0, len(columns)), block.second_moments() if known is None else known)]
+
+
+def _drawn(design: Design, loss: Loss, blocks: Sequence[tuple[slice, Array]]) -> int:
+    """How many rows the metric draws for each output; 0: second moments are exact, or rows are a sample themselves."""
+    if design.sampled or (loss.quadratic and len(blocks) == 1):
+        return 0
+    d = sum(len(moments) for _, moments in blocks)
+    a_row = max(1, loss.outputs * d) * design.dtype.itemsize
+    some = min(_DRAWN, design.n // 4, design.room_for_copies // a_row)
+    return some if some >= _DRAWN // 8 else 0

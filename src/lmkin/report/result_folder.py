@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,14 +21,13 @@ from ..core import (
     remove_left_behind,
 )
 from ..results import Files, Result, require_places, require_same_run, save_folder
-from ..rows import Workspace
+from ..rows import UNFINISHED, Workspace
 from .charts import save_picture, unchecked
 from .combined import write_report
 from .kinds import result_charts
 from .page import Chapter
 
 REPORT = "report.html"
-UNFINISHED = "unfinished"
 
 
 def run_to_folder(
@@ -63,7 +63,15 @@ def run_to_folder(
             run = fingerprint(analysis.key(source, options, running))
             require_same_run(folder, analysis.result.kind, run, overwrite=overwrite)
             work = Workspace(folder / UNFINISHED)
-            result = analysis.run(source, options, running, work)
+            begun = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+            work.describe(
+                analysis=analysis.name, begun=begun, **({"command": command} if command else {})
+            )
+            try:
+                result = analysis.run(source, options, running, work)
+            except BaseException:
+                work.clear_if_nothing_is_finished()
+                raise
             result.attrs["run"] = run
             if command:
                 result.attrs["command"] = command

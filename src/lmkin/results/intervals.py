@@ -21,9 +21,13 @@ class Interval:
     low: FloatArray
     high: FloatArray
 
+    def within(self, least: FloatArray, most: FloatArray) -> Interval:
+        """Cut at the ends of what the values can be; it holds the true value as often, for that is never beyond."""
+        return Interval(self.se, np.clip(self.low, least, most), np.clip(self.high, least, most))
+
 
 def jackknife(
-    value: FloatArray, without: FloatArray, sizes: Sequence[int], level: float = 0.95
+    value: FloatArray, without: FloatArray, sizes: Sequence[float], level: float = 0.95
 ) -> Interval:
     r"""Delete-a-part jackknife (Tukey 1958; Busing, Meijer & van der Leeden 1999 for parts of unequal size).
 

@@ -17,11 +17,12 @@ from .passes import (
 )
 from .row_source import Blocks, RowSource, blocks_by_part
 from .sources import ActivationSource, ArraySource, SlicedSource
-from .workspace import Workspace
+from .workspace import UNFINISHED, Workspace
 
 __all__ = [
     "CHUNK",
     "SHARDS",
+    "UNFINISHED",
     "Accumulator",
     "ActivationSource",
     "Advance",

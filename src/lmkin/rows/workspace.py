@@ -9,10 +9,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..core import LmkinError, as_path, fingerprint, quoted
+from ..core import (
+    LmkinError,
+    Whole,
+    as_path,
+    fingerprint,
+    quoted,
+    read_json,
+    replacing,
+    to_json,
+)
 
 _log = logging.getLogger("lmkin")
 Value = TypeVar("Value")
+UNFINISHED = "unfinished"
+"""The folder of unfinished work in a folder of results."""
+_RUN = "run"
+_ABOUT = {"analysis?": str, "command?": str, "begun?": str, "steps?": {str: Whole()}}
+"""What a workspace says of the run that it is of; ``steps``: how many there are to be, by name."""
 _NAME = r"[a-z0-9_-]+\.[0-9a-f]{32}\.[a-z]+"
 _OWN = re.compile(_NAME)
 _HALF_WRITTEN = re.compile(rf"\.{_NAME}\.[0-9a-z]+\.tmp|\.tmp\w{{6}}")
@@ -93,6 +107,41 @@ class Workspace:
         self.folder.mkdir(parents=True, exist_ok=True)
         save(computed, self.path(name, ending))
         return load(self.path(name, ending))
+
+    def describe(self, **about: Any) -> None:
+        """Say in the folder what its work is of (`_ABOUT`), beside what was said before; for whoever looks into it."""
+        if self.folder is None:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with replacing(self._about_path()) as temporary:
+            temporary.write_text(to_json({**self.about(), **about}, indent=1), "utf-8")
+
+    def about(self) -> dict[str, Any]:
+        """What the folder says of its run; nothing where that is not there, or damaged."""
+        if self.folder is None or not self._about_path().is_file():
+            return {}
+        try:
+            return dict(read_json(self._about_path(), _ABOUT, what="run"))
+        except LmkinError:
+            return {}
+
+    def _about_path(self) -> Path:
+        return Workspace(self.folder).path(_RUN, "json")
+
+    def finished(self) -> list[Path]:
+        """What is there of any run: files of steps, and folders of activations."""
+        if self.folder is None or not self.folder.is_dir():
+            return []
+        return sorted(
+            path
+            for path in self.folder.iterdir()
+            if _OWN.fullmatch(path.name) and not path.is_symlink() and path != self._about_path()
+        )
+
+    def clear_if_nothing_is_finished(self) -> None:
+        """Remove what says of which run the folder is, where no step of it is there."""
+        if not self.finished():
+            self.clear()
 
     def clear(self) -> None:
         """Remove what any run kept here, and what a kill left half-written; then the folder, if it is empty.

@@ -1,8 +1,9 @@
 """What attention heads look at, and how alike they are across models."""
 
-from .comparison import attention_similarity, choose_measures
+from .comparison import attention_similarity
 from .heads import attention_heads, check_threshold
 from .maps import SINKS, Sink
+from .measure_choice import choose_measures
 from .measure_texts import ATTENTION
 from .memory import attention_memory
 from .result import AttentionSimilarity

@@ -35,8 +35,8 @@ class AttentionAnalysis(Analysis[AttentionOptions]):
 
     def check(self, options: Any) -> None:
         """Raise if an option has a value that cannot be meant."""
-        from .comparison import check_measure_options, choose_measures
         from .heads import check_threshold
+        from .measure_choice import check_measure_options, choose_measures
 
         super().check(options)
         options.check_intervals()

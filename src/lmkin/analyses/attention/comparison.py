@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from ...core import PARTS, Convention, MeasureError, as_data, check_intervals, did_you_mean, quoted
+from ...core import PARTS, Convention, MeasureError, as_data, check_intervals, quoted
 from ...corpus import Corpus, Sentence, read_corpus
-from ...measures import check_value, measure_info
 from ...models import AttentionUnit, attention_units
 from ...results import Entry, Labels, as_dataset, make_provenance, plain
 from ...rows import Workspace
@@ -23,7 +22,8 @@ from .heads import THRESHOLD, attention_heads, check_threshold
 from .layer_values import Settings, by_columns, by_heads, useful_parts
 from .map_sums import accumulate_maps, check_views
 from .maps import SINKS, Sink
-from .measure_texts import ATTENTION, describe
+from .measure_choice import check_measure_options, choose_measures
+from .measure_texts import describe
 from .memory import require_memory_for
 from .model_maps import ModelMaps, check_models
 from .result import AttentionSimilarity
@@ -157,36 +157,6 @@ def attention_similarity(
     if "js" in names and np.isfinite(dataset["js_heads"].sel(sink=shown_sink).values).all():
         heads = attention_heads(dataset, sink=shown_sink, threshold=threshold)
     return AttentionSimilarity(dataset, heads, drawn)
-
-
-def check_measure_options(measures: Sequence[str], own: Mapping[str, Any]) -> None:
-    """Raise if there is an option that none of the measures has, or a value that it cannot have."""
-    distributed = [m for m in measures if m not in HEAD_MEASURES]
-    allowed = sorted({o for m in distributed for o in measure_info(m).options} - {"convention"})
-    for name, given in own.items():
-        if name not in allowed:
-            known = f" {did_you_mean(name, allowed)}" if allowed else ""
-            raise MeasureError(f"No option {quoted(name)} of {', '.join(measures)}.{known}")
-        check_value(name, given)
-
-
-def choose_measures(measures: str | Iterable[str]) -> list[str]:
-    """Names of measures of attention, from a text with commas or a list. Raise if one is unknown."""
-    if isinstance(measures, str):
-        measures = ATTENTION if measures == "all" else [m.strip() for m in measures.split(",")]
-    if not isinstance(measures, Iterable):
-        raise MeasureError(
-            f"measures is 'all', a name, or a list of names; got {quoted(measures)}."
-        )
-    names = list(dict.fromkeys(measures))
-    for name in names:
-        if name not in ATTENTION:
-            raise MeasureError(
-                f"Unknown measure of attention {quoted(name)}. {did_you_mean(str(name), ATTENTION)}"
-            )
-    if not names:
-        raise MeasureError(f"Name at least one measure: {', '.join(ATTENTION)}.")
-    return names
 
 
 @dataclass

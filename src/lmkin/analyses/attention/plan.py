@@ -7,7 +7,7 @@ import time
 from ...analysis import Running, Source
 from ...core import Plan, Step
 from ...models import attention_units
-from .comparison import choose_measures
+from .measure_choice import choose_measures
 from .memory import require_memory_for
 from .model_maps import ModelMaps
 from .options import AttentionOptions

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...core import Alert, AlertKind, quoted
-from ..similarity import FEW_PARTS, dropped_alerts, pre_norm_alerts, unknown_alerts
+from ..probing import few_parts_alerts, fit_alerts, listed_classes, rare_class_alerts
+from ..similarity import dropped_alerts, pre_norm_alerts, unknown_alerts
 from .options import CrossLingualOptions
 from .run import CrossLingualRun, split_of
 
@@ -20,16 +21,13 @@ _TOLD = (AlertKind.DROPPED, AlertKind.UNKNOWN_TOKENS, AlertKind.PRE_NORM)
 
 def find_alerts(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
     """All that holds."""
-    alerts = [*_rows(run), *_sentences(run), *_labels(run, options), *_fits(run, options)]
+    alerts = [*_rows(run), *_sentences(run), *_labels(run, options)]
+    fitted = [transfer.fitted for transfer in run.transfers]
+    alerts += fit_alerts(fitted, options.kkt, "probes", "held-out sentences of their own language")
     alerts += [alert for alert in run.alerts if alert.kind not in _TOLD]
-    fewest = min(len(scorer.sizes) for scorer in run.scorers.values())
-    if options.intervals and fewest < FEW_PARTS:
-        alerts.append(
-            Alert(
-                AlertKind.FEW_PARTS,
-                f"Intervals rest on {fewest} parts of the sentences: they are rough. Take more parts, or more text.",
-            )
-        )
+    if options.intervals:
+        fewest = min(len(scorer.sizes) for scorer in run.scorers.values())
+        alerts += few_parts_alerts(fewest, "sentences")
     return alerts
 
 
@@ -105,7 +103,8 @@ def _labels(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
         }
         if counts:
             listed = ", ".join(
-                f"{n:,} of {len(task.target[split_of(name)]):,} in {name}"
+                f"{n:,} of {len(task.target[split_of(name)]):,} in {name} "
+                f"({listed_classes(task.strange.get(split_of(name), ()))})"
                 for name, n in counts.items()
             )
             alerts.append(
@@ -120,17 +119,7 @@ def _labels(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
                     tag,
                 )
             )
-        once = [c for c, n in zip(task.classes, task.counts.tolist(), strict=True) if n == 1]
-        if once:
-            some = ", ".join(once[:5]) + (" …" if len(once) > 5 else "")
-            alerts.append(
-                Alert(
-                    AlertKind.RARE_CLASSES,
-                    f"{len(once)} of the {len(task.classes)} classes of {quoted(tag)} occur once in train in {source} "
-                    f"({some}): macro-F1 counts each as much as any other.",
-                    tag,
-                )
-            )
+        alerts += rare_class_alerts(task, f"train in {source}")
     some_task = {tag: task for (_, tag), task in run.tasks.items()}
     for tag, task in some_task.items():
         missing = {n: task.missing[split_of(n)] for n in run.rows.parallel.languages}
@@ -144,28 +133,4 @@ def _labels(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
                     tag,
                 )
             )
-    return alerts
-
-
-def _fits(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
-    alerts = []
-    far = [t for t in run.transfers if t.fitted.residual > options.kkt * 1.001]
-    if far:
-        worst = max(t.fitted.residual for t in far)
-        alerts.append(
-            Alert(
-                AlertKind.NOT_OPTIMAL,
-                f"{len(far)} of {len(run.transfers)} probes stopped before they were as near to optimal as asked (KKT "
-                f"residual up to {worst:.2g} λ₁). Take a larger l1.",
-            )
-        )
-    ends = [t for t in run.transfers if t.fitted.path and t.fitted.l1 == t.fitted.path[-1].l1]
-    if ends:
-        alerts.append(
-            Alert(
-                AlertKind.PENALTY_END,
-                f"{len(ends)} of {len(run.transfers)} probes predict held-out sentences of their own language best "
-                f"with the smallest penalty of the path: an even smaller one may be better. Give l1.",
-            )
-        )
     return alerts

@@ -6,21 +6,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..probing import majority, most_frequent, words_of
+from ..probing import Scored, majority, most_frequent, words_of
 from .options import CrossLingualOptions
 from .run import EVERYWHERE, HELD_OUT, CrossLingualRun, known_labels, split_of
-from .sampled import Sampled
 
 
 @dataclass(frozen=True)
 class Baselines:
     """Scores that a probe must beat (``majority``, ``word``), and one that it can hardly reach (``own_word``)."""
 
-    majority: dict[tuple[str, str, str, str], Sampled]
+    majority: dict[tuple[str, str, str, str], Scored]
     """By language of training, task, language and test."""
-    word: dict[tuple[str, str, str, str], Sampled]
+    word: dict[tuple[str, str, str, str], Scored]
     """The most frequent tag of the word in the language of training; of other words the majority class."""
-    own_word: dict[tuple[str, str], Sampled]
+    own_word: dict[tuple[str, str], Scored]
     """By task and language, on held-out sentences: the tag that the word has most often in the language's own train."""
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import xarray as xr
 
 from ...results import Column
+from ..probing import Cells
 
 EVERYWHERE, HELD_OUT = "all", "held-out"
 _SETS = {
@@ -16,42 +16,19 @@ _SETS = {
     "embedding": "embedding only",
     "above-embedding": "all but the embedding",
 }
-ERRORS = ("_se", "_low", "_high")
 
 
-class Cells:
-    """Numbers of a result by the labels of its axes."""
+class TransferCells(Cells):
+    """Numbers of transfer by the labels of their axes."""
 
     def __init__(self, dataset: xr.Dataset):
-        self.attrs = dataset.attrs
-        self.labels = {
-            str(axis): [str(v) for v in dataset[axis].values]
-            for axis in dataset.dims
-            if axis in dataset.coords
-        }
+        super().__init__(dataset)
         self.kinds = dict(
             zip(self.labels["neurons"], map(str, dataset["kind"].values), strict=True)
         )
         self.families = dict(
             zip(self.labels["language"], map(str, dataset["family_of"].values), strict=True)
         )
-        self._place = {
-            axis: {label: k for k, label in enumerate(labels)}
-            for axis, labels in self.labels.items()
-        }
-        self._arrays = {str(n): (dataset[n].dims, dataset[n].values) for n in dataset}
-
-    def get(self, name: str, **at: str) -> float | None:
-        """One number; None where nothing was computed."""
-        if name not in self._arrays:
-            return None
-        axes, array = self._arrays[name]
-        number = float(array[tuple(self._place[str(axis)][at[str(axis)]] for axis in axes)])
-        return number if np.isfinite(number) else None
-
-    def with_errors(self, key: str, name: str, **at: str) -> dict[str, float | None]:
-        """A number and its error and interval, under names that begin with ``key``."""
-        return {key + ending: self.get(name + ending, **at) for ending in ("", *ERRORS)}
 
     def runs(self) -> list[dict[str, str]]:
         """Models, languages of training and tasks."""

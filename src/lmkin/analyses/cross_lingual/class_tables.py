@@ -8,7 +8,8 @@ import numpy as np
 import xarray as xr
 
 from ...results import Column, ResultTable
-from .cells import ERRORS, HELD_OUT, Cells, run_columns
+from ..probing import ERRORS
+from .cells import HELD_OUT, TransferCells, run_columns
 
 _MOST = 12
 """Classes that the terminal shows of each task."""
@@ -20,7 +21,7 @@ def class_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
 
     The classes that are most frequent in what is fitted come first.
     """
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for label in classes_of(cells, run):
             key = {"class": f"{run['task']}/{label}"}
@@ -38,7 +39,7 @@ def class_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     return rows
 
 
-def classes_of(cells: Cells, run: dict[str, str]) -> list[str]:
+def classes_of(cells: TransferCells, run: dict[str, str]) -> list[str]:
     """The classes of a task in a language of training, the most frequent of what is fitted first."""
     source, task = run["source"], run["task"]
 
@@ -65,7 +66,7 @@ def class_score_table(dataset: xr.Dataset) -> ResultTable:
 
 def class_table(dataset: xr.Dataset) -> ResultTable:
     """F1 of each class in the language of training and in the others, and where it is best and worst."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for label in classes_of(cells, run):
             at = {**run, "class": f"{run['task']}/{label}", "test": HELD_OUT}

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
-from ..probing import Task
+from ..probing import Scored, Task, Variables, mean_of
 from .baselines import Baselines
 from .families import families_of
 from .neuron_sets import EVERY
 from .options import CrossLingualOptions
 from .published import published_figures
 from .run import HELD_OUT, TESTS, CrossLingualRun, Transfer, rows_of, split_of
-from .sampled import SCORES, Sampled, mean_of
+from .sampled import SCORES
 
-ERRORS = ("_se", "_low", "_high")
 LONG = {
     "accuracy": "accuracy", "macro_f1": "macro-F1", "train_accuracy": "accuracy on the words that were fitted",
     "behind": "accuracy of all neurons − accuracy",
@@ -46,45 +43,6 @@ LONG = {
 }  # fmt: skip
 
 
-class Variables:
-    """Arrays by name over the axes of a result, NaN where nothing was computed."""
-
-    def __init__(self, coords: Mapping[str, Sequence[Any]], level: float):
-        self.coords = {name: list(values) for name, values in coords.items()}
-        self.level = level
-        self._place = {name: {v: k for k, v in enumerate(vs)} for name, vs in self.coords.items()}
-        self.values: dict[str, tuple[tuple[str, ...], NDArray[np.float64]]] = {}
-
-    def put(self, name: str, value: float | None, **at: str) -> None:
-        """One number, at labels of its axes."""
-        if name not in self.values:
-            shape = tuple(len(self.coords[axis]) for axis in at)
-            self.values[name] = (tuple(at), np.full(shape, np.nan))
-        axes, array = self.values[name]
-        array[tuple(self._place[axis][at[axis]] for axis in axes)] = (
-            np.nan if value is None else value
-        )
-
-    def put_sampled(self, names: Sequence[str], sampled: Sampled, **at: str) -> None:
-        """Scores with their intervals."""
-        interval = sampled.interval(self.level)
-        for k, name in enumerate(names):
-            self.put(name, float(sampled.value[k]), **at)
-            if interval is not None:
-                for ending, array in zip(
-                    ERRORS, (interval.se, interval.low, interval.high), strict=True
-                ):
-                    self.put(name + ending, float(array[k]), **at)
-
-    def dataset(self) -> xr.Dataset:
-        """All of it; every variable says what it is."""
-        variables = {}
-        for name, (axes, array) in self.values.items():
-            base = next((name.removesuffix(e) for e in ERRORS if name.endswith(e)), name)
-            variables[name] = (axes, array, {"long_name": LONG[base]})
-        return xr.Dataset(variables, coords=self.coords)
-
-
 def make_dataset(
     run: CrossLingualRun, baselines: Baselines, options: CrossLingualOptions
 ) -> xr.Dataset:
@@ -108,7 +66,7 @@ def make_dataset(
             "class": class_labels(run.tasks),
             **({"family": list(named)} if named else {}),
         },
-        options.level,
+        LONG,
     )
     _put_rows(table, run)
     _put_classes(table, run)
@@ -116,19 +74,19 @@ def make_dataset(
     for one in run.transfers:
         _put_fit(table, one)
         _put_transfer(table, one, by_key, families)
-    for (model, language, tag), sampled in run.ceilings.items():
-        table.put_sampled(("ceiling",), sampled, model=model, task=tag, language=language)
+    for (model, language, tag), scored in run.ceilings.items():
+        table.put_scored(("ceiling",), scored, model=model, task=tag, language=language)
     for name, scores in (("majority", baselines.majority), ("word_source", baselines.word)):
-        for (source, tag, language, test), sampled in scores.items():
+        for (source, tag, language, test), scored in scores.items():
             at = {"source": source, "task": tag, "language": language, "test": test}
-            table.put_sampled((name,), sampled, **at)
+            table.put_scored((name,), scored, **at)
     for one in (t for t in run.transfers if t.neurons.label == EVERY):
         at = {"model": one.model, "source": one.language, "task": one.task.name}
-        for (language, test), sampled in one.scores.items():
+        for (language, test), scored in one.scores.items():
             words = baselines.word[one.language, one.task.name, language, test]
-            table.put_sampled(("over_words",), sampled - words, **at, language=language, test=test)
-    for (tag, language), sampled in baselines.own_word.items():
-        table.put_sampled(("word_own",), sampled, task=tag, language=language)
+            table.put_scored(("over_words",), scored - words, **at, language=language, test=test)
+    for (tag, language), scored in baselines.own_word.items():
+        table.put_scored(("word_own",), scored, task=tag, language=language)
     dataset = table.dataset().assign_coords(
         kind=("neurons", [sets[s].kind for s in order]),
         threshold=("neurons", [np.nan if (t := sets[s].threshold) is None else t for s in order]),
@@ -187,18 +145,12 @@ def _put_classes(table: Variables, run: CrossLingualRun) -> None:
         tag, labels = one.task.name, one.task.classes
         for (language, test), scores in one.by_class.items():
             here = {"source": one.language, "language": language, "test": test}
-            interval = scores.f1.interval(table.level)
             for k, label in enumerate(labels):
                 at = {**here, "class": f"{tag}/{label}"}
                 table.put("support", float(scores.support[k]), **at)
-                for name, values in (
-                    ("precision", scores.precision), ("recall", scores.recall), ("f1", scores.f1.value),
-                ):  # fmt: skip
-                    table.put(name, float(values[k]), model=one.model, **at)
-                if interval is not None:
-                    found = (interval.se, interval.low, interval.high)
-                    for ending, values in zip(ERRORS, found, strict=True):
-                        table.put(f"f1{ending}", float(values[k]), model=one.model, **at)
+                table.put("precision", float(scores.precision[k]), model=one.model, **at)
+                table.put("recall", float(scores.recall[k]), model=one.model, **at)
+                table.put_scored(("f1",), scores.f1.only(k), model=one.model, **at)
 
 
 def _put_fit(table: Variables, one: Transfer) -> None:
@@ -229,23 +181,23 @@ def _put_transfer(
     at = {"model": one.model, "source": one.language, "task": tag, "neurons": label}
     every = by_key[one.model, one.language, tag, "all"]
     first = by_key.get((table.coords["model"][0], one.language, tag, label))
-    for (language, test), sampled in one.scores.items():
+    for (language, test), scored in one.scores.items():
         here = {**at, "language": language, "test": test}
-        table.put_sampled(SCORES, sampled, **here)
+        table.put_scored(SCORES, scored, **here)
         if every is not one:
-            table.put_sampled(("behind",), every.scores[language, test] - sampled, **here)
+            table.put_scored(("behind",), every.scores[language, test] - scored, **here)
         if first is not None and first is not one:
-            table.put_sampled(("model_difference",), first.scores[language, test] - sampled, **here)
+            table.put_scored(("model_difference",), first.scores[language, test] - scored, **here)
         if test == HELD_OUT and language != one.language:
-            gap = one.scores[one.language, HELD_OUT] - sampled
-            table.put_sampled(("gap",), gap, **at, language=language)
+            gap = one.scores[one.language, HELD_OUT] - scored
+            table.put_scored(("gap",), gap, **at, language=language)
     for test in TESTS:
         others = [n for n in table.coords["language"] if n != one.language]
         _put_means(table, one, every, first, others, test, at)
         for family in table.coords.get("family", ()):
             mine = [one.scores[name, test] for name in others if families[name] == family]
             if mine:
-                table.put_sampled(
+                table.put_scored(
                     ("family_accuracy",), mean_of(mine), **at, family=family, test=test
                 )
 
@@ -261,11 +213,11 @@ def _put_means(
 ) -> None:
     """Means over all other languages, and how far they lie behind those of all neurons, and of the first model."""
 
-    def mean(transfer: Transfer) -> Sampled:
+    def mean(transfer: Transfer) -> Scored:
         return mean_of([transfer.scores[name, test] for name in others])
 
-    table.put_sampled(("mean_accuracy",), mean(one), **at, test=test)
+    table.put_scored(("mean_accuracy",), mean(one), **at, test=test)
     if every is not one:
-        table.put_sampled(("mean_behind",), mean(every) - mean(one), **at, test=test)
+        table.put_scored(("mean_behind",), mean(every) - mean(one), **at, test=test)
     if first is not None and first is not one:
-        table.put_sampled(("mean_difference",), mean(first) - mean(one), **at, test=test)
+        table.put_scored(("mean_difference",), mean(first) - mean(one), **at, test=test)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xarray as xr
 
 from ...results import say_interval, say_value
-from .cells import EVERYWHERE, HELD_OUT, Cells, said_of
+from .cells import EVERYWHERE, HELD_OUT, TransferCells, said_of
 
 _LEAST = 0.01
 """Mean accuracy over the other languages that may be lost where a set of neurons is said to be enough."""
@@ -13,7 +13,7 @@ _LEAST = 0.01
 
 def transfer_findings(dataset: xr.Dataset) -> list[str]:
     """Of each model, language of training and task: languages, families, neurons; then models beside the first."""
-    cells = Cells(dataset)
+    cells = TransferCells(dataset)
     sentences = []
     if len(cells.labels["source"]) > 1:
         return [
@@ -31,7 +31,7 @@ def transfer_findings(dataset: xr.Dataset) -> list[str]:
     return sentences
 
 
-def _sources(cells: Cells, run: dict[str, str]) -> list[str]:
+def _sources(cells: TransferCells, run: dict[str, str]) -> list[str]:
     """Of several languages of training, those from which most and least comes over; and the nearest pair."""
     sources, at = cells.labels["source"], {**run, "neurons": "all", "test": HELD_OUT}
     means = {s: cells.get("mean_accuracy", **at, source=s) or 0.0 for s in sources}
@@ -53,7 +53,7 @@ def _sources(cells: Cells, run: dict[str, str]) -> list[str]:
     ]
 
 
-def _said(cells: Cells, name: str, **at: str) -> str:
+def _said(cells: TransferCells, name: str, **at: str) -> str:
     """A number with its error and interval."""
     value, se = cells.get(name, **at), cells.get(f"{name}_se", **at)
     low, high = cells.get(f"{name}_low", **at), cells.get(f"{name}_high", **at)
@@ -61,7 +61,7 @@ def _said(cells: Cells, name: str, **at: str) -> str:
     return f"{say_value(value, se) if value is not None else '–'}{say_interval(low, high, level)}"
 
 
-def _gained(cells: Cells, name: str, **at: str) -> str:
+def _gained(cells: TransferCells, name: str, **at: str) -> str:
     """The same of the difference the other way round."""
     turned = {n: cells.get(f"{name}{n}", **at) for n in ("", "_high", "_low")}
     value, low, high = (None if v is None else -v for v in turned.values())
@@ -73,7 +73,7 @@ def _subject(run: dict[str, str]) -> str:
     return f"fitted on {run['source']}, a probe of all neurons of {run['model']}"
 
 
-def _languages(cells: Cells, run: dict[str, str]) -> str:
+def _languages(cells: TransferCells, run: dict[str, str]) -> str:
     at = {**run, "neurons": "all", "test": HELD_OUT}
     scores = {name: cells.get("accuracy", **at, language=name) or 0.0 for name in cells.others(run)}
     best, worst = max(scores, key=lambda n: scores[n]), min(scores, key=lambda n: scores[n])
@@ -89,7 +89,7 @@ def _languages(cells: Cells, run: dict[str, str]) -> str:
     return f"{said} (held-out sentences)."
 
 
-def _words(cells: Cells, run: dict[str, str]) -> list[str]:
+def _words(cells: TransferCells, run: dict[str, str]) -> list[str]:
     """In how many languages a probe is better than the tags that words have in the language of training."""
     better = []
     for name in cells.others(run):
@@ -106,7 +106,7 @@ def _words(cells: Cells, run: dict[str, str]) -> list[str]:
     ]
 
 
-def _families(cells: Cells, run: dict[str, str]) -> list[str]:
+def _families(cells: TransferCells, run: dict[str, str]) -> list[str]:
     at = {**run, "neurons": "all", "test": HELD_OUT}
     means = {
         f: cells.get("family_accuracy", **at, family=f) for f in cells.labels.get("family", [])
@@ -122,7 +122,7 @@ def _families(cells: Cells, run: dict[str, str]) -> list[str]:
     ]
 
 
-def _neurons(cells: Cells, run: dict[str, str]) -> list[str]:
+def _neurons(cells: TransferCells, run: dict[str, str]) -> list[str]:
     """The highest threshold whose neurons lose no more than a point, and what the sets of layers lose."""
     enough = []
     for label in cells.sets(run, "threshold"):
@@ -162,7 +162,7 @@ def _neurons(cells: Cells, run: dict[str, str]) -> list[str]:
     return sentences
 
 
-def _models(cells: Cells, run: dict[str, str]) -> list[str]:
+def _models(cells: TransferCells, run: dict[str, str]) -> list[str]:
     """Whether a model is behind the first, or ahead of it, over all other languages."""
     at = {**run, "neurons": "all", "test": HELD_OUT}
     difference = cells.get("mean_difference", **at)

@@ -7,12 +7,12 @@ from typing import Any
 import xarray as xr
 
 from ...results import Column, ResultTable
-from .cells import EVERYWHERE, HELD_OUT, Cells, run_columns
+from .cells import EVERYWHERE, HELD_OUT, TransferCells, run_columns
 
 
 def language_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for each model, language of training, task and language, by all neurons, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for language in cells.labels["language"]:
             at = {**run, "neurons": "all", "language": language}
@@ -94,7 +94,7 @@ def title_of(dataset: xr.Dataset) -> str:
 
 def family_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for each model, language of training, task and family, by all neurons, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for family in cells.labels.get("family", []):
             members = [n for n in cells.others(run) if cells.families[n] == family]

@@ -7,13 +7,14 @@ from typing import Any
 import xarray as xr
 
 from ...results import Column, ResultTable
-from .cells import ERRORS, EVERYWHERE, HELD_OUT, Cells, run_columns, said_of
+from ..probing import ERRORS
+from .cells import EVERYWHERE, HELD_OUT, TransferCells, run_columns, said_of
 from .published import FROM, code_of
 
 
 def neuron_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for each model, language of training, task and set of neurons, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for label in cells.sets(run):
             at = {**run, "neurons": label}
@@ -74,7 +75,7 @@ def neuron_table(dataset: xr.Dataset) -> ResultTable:
 
 def model_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """How far each further model lies behind the first, by language and set of neurons, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     first = cells.labels["model"][0]
     for run in cells.runs():
         for label in cells.sets(run):
@@ -125,7 +126,7 @@ def model_table(dataset: xr.Dataset) -> ResultTable:
 
 def transfer_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for everything that was scored, as plain data."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     for run in cells.runs():
         for label in cells.sets(run):
             for language in cells.labels["language"]:
@@ -151,7 +152,7 @@ def transfer_table(dataset: xr.Dataset) -> ResultTable:
 
 def published_table(dataset: xr.Dataset) -> ResultTable:
     """Figures of the thesis beside one's own: all neurons, and the largest threshold of both."""
-    cells = Cells(dataset)
+    cells = TransferCells(dataset)
     there = [str(m) for m in dataset["published_model"].values]
     rows: list[dict[str, Any]] = []
     for run in cells.runs():
@@ -185,7 +186,7 @@ def published_table(dataset: xr.Dataset) -> ResultTable:
 
 def training_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """Accuracy on the words that were fitted: a row a task and model, own and published, a column a threshold."""
-    cells, rows = Cells(dataset), []
+    cells, rows = TransferCells(dataset), []
     cuts = [label for label, kind in cells.kinds.items() if kind != "layers"]
     for task in cells.labels["task"]:
         theirs = [

@@ -9,8 +9,9 @@ from typing import Any, Self
 import xarray as xr
 
 from ...activations import Activations, JoinedLayers
-from ...core import LmkinError, MeasureError, did_you_mean, quoted
+from ...core import MeasureError, one_of, quoted
 from ...results import Files, Result, ResultTable, result_kind, save_result
+from ..probing import require_read_alike
 from ..redundancy import identity_of
 from .class_tables import class_rows, class_score_table, class_table
 from .findings import transfer_findings
@@ -60,8 +61,8 @@ class CrossLingual(Result):
     def classes(self, task: str | None = None, source: str | None = None) -> list[str]:
         """The classes of a task, in the order of the outputs of its probes: the labels of train in one language."""
         known = self.attrs["classes"]
-        language = _one_of("source", source, self.sources)
-        return [str(c) for c in known[language][_one_of("task", task, self.tasks)]]
+        language = one_of("source", source, self.sources)
+        return [str(c) for c in known[language][one_of("task", task, self.tasks)]]
 
     def predict(
         self,
@@ -73,14 +74,15 @@ class CrossLingual(Result):
     ) -> list[str]:
         """Labels of words in any language, from activations of the same model, by one of the probes."""
         model = self._model_of(activations)
-        tag, language = _one_of("task", task, self.tasks), _one_of("source", source, self.sources)
+        require_read_alike(self.provenance, model, activations)
+        tag, language = one_of("task", task, self.tasks), one_of("source", source, self.sources)
         name = neurons if isinstance(neurons, str) else f"{neurons:g}"
         known = [n for m, s, t, n in self.probes if (m, s, t) == (model, language, tag)]
         if not known:
             raise MeasureError(
                 f"This result was loaded from its .nc file, which has no weights. Load the folder with its {FILE}."
             )
-        kept = self.probes[model, language, tag, _one_of("set of neurons", name, known)]
+        kept = self.probes[model, language, tag, one_of("set of neurons", name, known)]
         layers = self.attrs["probed"][model]["layers"]
         missing = [n for n in layers if n not in activations.layers]
         if missing:
@@ -148,14 +150,3 @@ class CrossLingual(Result):
     def _restore(cls, dataset: xr.Dataset, folder: Path) -> Self:
         path = folder / FILE
         return cls(dataset, load_probes(path) if path.is_file() else None)
-
-
-def _one_of(what: str, name: str | None, known: list[str]) -> str:
-    """The one that was named; the only one, where none was."""
-    if name is None:
-        if len(known) > 1:
-            raise LmkinError(f"Say which {what} ({what}=…): {', '.join(known)}.")
-        return known[0]
-    if name not in known:
-        raise LmkinError(f"There is no {what} {quoted(name)} here. {did_you_mean(name, known)}")
-    return name

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from ...analysis import Running, Source
 from ...core import Alert, progress_bar
 from ...rows import Workspace
-from ..probing import FittedProbe, Task, read_tasks
+from ..probing import FittedProbe, Scored, Task, read_tasks
 from .fits import Fits
 from .language_rows import AllLanguages, LanguageRows, open_languages
 from .neuron_sets import EVERY, NeuronSet, cluster_source, neuron_sets
 from .options import CrossLingualOptions
 from .parallel import align_corpora
-from .sampled import ClassScores, Sampled, Scorer
+from .sampled import ClassScores, Scorer
 from .stores import parallel_corpora
 
 IntArray = NDArray[np.int64]
@@ -38,7 +38,7 @@ class Transfer:
     fitted: FittedProbe
     train: float
     """Accuracy on the words that were fitted."""
-    scores: dict[tuple[str, str], Sampled]
+    scores: dict[tuple[str, str], Scored]
     """By language and test."""
     by_class: dict[tuple[str, str], ClassScores] = field(default_factory=dict)
     """The same of each class, by a probe of all neurons."""
@@ -57,7 +57,7 @@ class CrossLingualRun:
     scorers: dict[str, Scorer]
     """By test."""
     transfers: list[Transfer] = field(default_factory=list)
-    ceilings: dict[tuple[str, str, str], Sampled] = field(default_factory=dict)
+    ceilings: dict[tuple[str, str, str], Scored] = field(default_factory=dict)
     """By model, language and tag: a probe of all neurons that was fitted on the language itself."""
     alerts: list[Alert] = field(default_factory=list)
     """Of clusters."""
@@ -76,11 +76,12 @@ def fit_everything(
     sources = options.sources(parallel.languages)
     rows = open_languages(source, parallel, running, work)
     parts = {test: parallel.parts(options.blocks, held_out=test == HELD_OUT) for test in TESTS}
-    scorers = {test: Scorer(part, options.intervals) for test, part in parts.items()}
+    scorers = {test: Scorer(part, options.intervals, options.level) for test, part in parts.items()}
     run = CrossLingualRun(rows, sources, *_tasks(rows, sources, options), scorers)
     sets = 1 + len(options.cuts()) + len(options.sets())
     others = len(parallel.languages) - len(sources) if options.ceiling else 0
     fits = len(rows.models) * len(options.tag_names()) * (sets * len(sources) + others)
+    work.describe(steps={"probe": fits})
     with progress_bar("probes", fits, "fits", show=running.progress) as advance:
         for model in rows.models:
             for language in sources:

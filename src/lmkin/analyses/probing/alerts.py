@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
 from ...core import Alert, AlertKind, quoted
 from ...corpus import Units
-from ..similarity import FEW_PARTS, dropped_alerts, pre_norm_alerts, unknown_alerts
+from ..similarity import dropped_alerts, pre_norm_alerts, unknown_alerts
+from .fit_alerts import few_parts_alerts, fit_alerts, listed_classes, rare_class_alerts
 from .options import ProbeOptions
-from .run import ProbingRun, TaskRun
+from .run import ProbingRun
 from .tasks import Task
 
 
@@ -35,15 +35,13 @@ def find_alerts(run: ProbingRun, options: ProbeOptions) -> list[Alert]:
     for task in run.tasks:
         alerts += _labels(task, run.rows.units)
     for task_run in run.runs:
-        alerts += _fits(task_run, options)
-    fewest = min(len(np.unique(part)) for part in run.parts.values())
-    if options.intervals and fewest < FEW_PARTS:
-        alerts.append(
-            Alert(
-                AlertKind.FEW_PARTS,
-                f"Intervals rest on {fewest} parts of the rows: they are rough. Take more parts, or more text.",
-            )
-        )
+        alerts += fit_alerts(
+            [mine.fitted for mine in task_run.sets], options.kkt,
+            f"probes of {task_run.model} on {quoted(task_run.task.name)}", "dev", task_run.model,
+        )  # fmt: skip
+    if options.intervals:
+        fewest = min(len(np.unique(part)) for part in run.parts.values())
+        alerts += few_parts_alerts(fewest, "rows")
     return alerts
 
 
@@ -86,7 +84,10 @@ def _labels(task: Task, units: Mapping[str, Units]) -> list[Alert]:
         )
     unseen = {split: n for split, n in task.unseen.items() if n}
     if unseen:
-        said = ", ".join(f"{n:,} of {len(task.target[s]):,} rows of {s}" for s, n in unseen.items())
+        said = ", ".join(
+            f"{n:,} of {len(task.target[s]):,} rows of {s} ({listed_classes(task.strange.get(s, ()))})"
+            for s, n in unseen.items()
+        )
         alerts.append(
             Alert(
                 AlertKind.UNSEEN_LABELS,
@@ -95,19 +96,7 @@ def _labels(task: Task, units: Mapping[str, Units]) -> list[Alert]:
                 task.name,
             )
         )
-    if task.classifies:
-        once = [c for c, n in zip(task.classes, task.counts.tolist(), strict=True) if n == 1]
-        if once:
-            some = ", ".join(once[:5]) + (" …" if len(once) > 5 else "")
-            alerts.append(
-                Alert(
-                    AlertKind.RARE_CLASSES,
-                    f"{len(once)} of the {len(task.classes)} classes of {quoted(task.name)} occur once in train "
-                    f"({some}): their scores say little, and macro-F1 counts each as much as any other.",
-                    task.name,
-                )
-            )
-    return alerts
+    return alerts + rare_class_alerts(task, "train")
 
 
 def _without_a_word(units: Mapping[str, Units]) -> str:
@@ -120,34 +109,3 @@ def _without_a_word(units: Mapping[str, Units]) -> str:
         f" A token has the tag of the word it lies in: {outside:,} lie in no word, and {across:,} reach into several, "
         f"and have their tag if it is the same."
     )
-
-
-def _fits(run: TaskRun, options: ProbeOptions) -> list[Alert]:
-    alerts = []
-    far = [s for s in run.sets if s.fitted.residual > options.kkt * 1.001]
-    if far:
-        worst = max(s.fitted.residual for s in far)
-        alerts.append(
-            Alert(
-                AlertKind.NOT_OPTIMAL,
-                f"{len(far)} of {len(run.sets)} probes of {run.model} on {quoted(run.task.name)} stopped before they "
-                f"were as near to optimal as asked (KKT residual up to {worst:.2g} λ₁). Take a larger l1.",
-                run.model,
-            )
-        )
-    ends = [s for s in run.sets if _at_end(s.fitted.path)]
-    if ends:
-        alerts.append(
-            Alert(
-                AlertKind.PENALTY_END,
-                f"{len(ends)} of {len(run.sets)} probes of {run.model} on {quoted(run.task.name)} predict dev best "
-                f"with the smallest penalty of the path: an even smaller one may be better. Give l1.",
-                run.model,
-            )
-        )
-    return alerts
-
-
-def _at_end(path: Sequence[Any]) -> bool:
-    """Whether the last penalty of a path is the best."""
-    return len(path) > 1 and min(path, key=lambda step: step.dev_loss) is path[-1]

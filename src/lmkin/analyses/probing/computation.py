@@ -45,6 +45,7 @@ def probe(
     tolerance: float = 0.01,
     compare_published: bool = False,
     ranking: str = "none",
+    curves: bool = True,
     resamples: int = 0,
     thresholds: Sequence[float] | None = None,
     intervals: bool = True,
@@ -99,8 +100,10 @@ def probe(
         Also show the layers of BERT and XLNet as published (Dalvi et al. 2020, table 7), for tasks that are the same.
     ranking
         How neurons of all layers are ranked (`lmkin.rank_neurons`), to find the smallest set that keeps the oracle's
-        score, and to score the first N and the others by another probe; ``none``: not at all, for it is several times
-        the work of the oracle.
+        score; ``none``: not at all.
+    curves
+        Also score the first N neurons of the ranking, and all others, by another probe. That is several times the work
+        of the oracle; the ranking and its smallest set take a fraction of it.
     resamples
         How often train is drawn into two halves, both ranked, to see what the rankings have in common.
     thresholds
@@ -124,7 +127,7 @@ def probe(
         tag=(tag,) if isinstance(tag, str) else tag, label=label, subtypes=subtypes, train_limit=train_limit,
         fit=(fit,) if isinstance(fit, str) else fit, penalty=penalty, l1=l1, l2=l2, standardize=standardize, kkt=kkt,
         solver=solver, convention=convention, control=control, code_length=code_length, tolerance=tolerance,
-        compare_published=compare_published, ranking=ranking, resamples=resamples,
+        compare_published=compare_published, ranking=ranking, curves=curves, resamples=resamples,
         thresholds=None if thresholds is None else tuple(thresholds),
         intervals=intervals, level=level, parts=parts,
     )  # fmt: skip
@@ -140,7 +143,7 @@ def compute_probes(
     """Fit everything, and label what came out."""
     options = options.resolved()
     run = fit_everything(source, options, running, work)
-    dataset = make_dataset(run, options.tolerance, options.level)
+    dataset = make_dataset(run, options.tolerance)
     dataset.attrs = _attributes(run, source, options, running)
     dataset = with_neurons(dataset, run, options)
     fitted, rows = {}, {}

@@ -10,15 +10,14 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...results import jackknife
 from .baselines import majority, most_frequent, unseen_words, words_of
 from .layer_sets import LayerSet
 from .run import ProbingRun, SetScores, TaskRun
-from .scores import OF_CLASSES, OF_SCORES, Scored, f1_by_class, recall_by_class
+from .scores import OF_CLASSES, OF_SCORES, f1_by_class, recall_by_class
 from .splits import SPLITS
 from .tasks import Task
+from .variables import Variables
 
-ERRORS = ("_se", "_low", "_high")
 LONG = {
     "accuracy": "accuracy", "macro_f1": "macro-F1", "matthews": "Matthews correlation",
     "pearson": "Pearson correlation", "spearman": "Spearman correlation", "r2": "R²",
@@ -44,44 +43,7 @@ def main_score(task: Task) -> str:
     return "accuracy" if task.classifies else "pearson"
 
 
-class Variables:
-    """Arrays by name over the axes of a result, NaN where nothing was computed."""
-
-    def __init__(self, coords: Mapping[str, list[Any]]):
-        self.coords = {name: list(values) for name, values in coords.items()}
-        self.values: dict[str, tuple[tuple[str, ...], NDArray[np.float64]]] = {}
-
-    def put(self, name: str, value: float | None, **at: Any) -> None:
-        """One number, at labels of its axes."""
-        if name not in self.values:
-            shape = tuple(len(self.coords[axis]) for axis in at)
-            self.values[name] = (tuple(at), np.full(shape, np.nan))
-        axes, array = self.values[name]
-        place = tuple(self.coords[axis].index(at[axis]) for axis in axes)
-        array[place] = np.nan if value is None else value
-
-    def put_scored(self, names: tuple[str, ...], scored: Scored, **at: Any) -> None:
-        """Scores with their intervals."""
-        for k, name in enumerate(names):
-            self.put(name, scored.value[k], **at)
-            if scored.interval is not None:
-                for ending, array in zip(
-                    ERRORS,
-                    (scored.interval.se, scored.interval.low, scored.interval.high),
-                    strict=True,
-                ):
-                    self.put(name + ending, array[k], **at)
-
-    def dataset(self, attrs: Mapping[str, Any]) -> xr.Dataset:
-        """All of it; every variable says what it is."""
-        variables = {}
-        for name, (axes, array) in self.values.items():
-            base = next((name.removesuffix(e) for e in ERRORS if name.endswith(e)), name)
-            variables[name] = (axes, array, {"long_name": LONG[base]})
-        return xr.Dataset(variables, coords=self.coords, attrs=dict(attrs))
-
-
-def make_dataset(run: ProbingRun, tolerance: float, level: float) -> xr.Dataset:
+def make_dataset(run: ProbingRun, tolerance: float) -> xr.Dataset:
     """Everything that was scored."""
     names = list(dict.fromkeys(r.model for r in run.runs))
     sets: dict[str, LayerSet] = {}
@@ -96,12 +58,12 @@ def make_dataset(run: ProbingRun, tolerance: float, level: float) -> xr.Dataset:
     }  # fmt: skip
     if classes:
         coords["class"] = classes
-    table = Variables(coords)
+    table = Variables(coords, LONG)
     for task in run.tasks:
         _put_task(table, task, run)
     for task_run in run.runs:
-        _put_run(table, task_run, layers[task_run.model], tolerance, level)
-    dataset = table.dataset({})
+        _put_run(table, task_run, layers[task_run.model], tolerance)
+    dataset = table.dataset()
     kinds = [sets[s].kind for s in order]
     longest = max(layers.values(), key=len)
     ends = [longest[-1] if s == "all" else longest[sets[s].end - 1] for s in order]
@@ -131,9 +93,7 @@ def _put_task(table: Variables, task: Task, run: ProbingRun) -> None:
             table.put("support", count, split=split, **{"class": f"{task.name}/{name}"})
 
 
-def _put_run(
-    table: Variables, run: TaskRun, layers: tuple[int, ...], tolerance: float, level: float
-) -> None:
+def _put_run(table: Variables, run: TaskRun, layers: tuple[int, ...], tolerance: float) -> None:
     task = run.task
     names = OF_CLASSES if task.classifies else OF_SCORES
     main = names.index(main_score(task))
@@ -147,15 +107,14 @@ def _put_run(
             table.put_scored(("accuracy_unseen",), scored, **at, split=split)
         for split, scored in mine.control.items():
             table.put_scored(("control",), scored, **at, split=split)
-            table.put_scored(
-                ("selectivity",), _difference(mine.scored[split], scored, level), **at, split=split
-            )
+            selectivity = mine.scored[split].only(0) - scored.only(0)
+            table.put_scored(("selectivity",), selectivity, **at, split=split)
         score = float(mine.scored["dev"].value[main])
         table.put("kept", score / best if best > 0 else None, **at)
         enough = float(score >= (1 - tolerance) * best) if best > 0 else None
         table.put("redundant", enough, **at)
         if mine is not oracle:
-            behind = _difference(oracle.scored["test"], mine.scored["test"], level, main)
+            behind = oracle.scored["test"].only(main) - mine.scored["test"].only(main)
             table.put_scored(("behind",), behind, **at)
         _put_fit(table, mine, task, at)
 
@@ -183,12 +142,3 @@ def _put_fit(table: Variables, mine: SetScores, task: Task, at: Mapping[str, Any
     for name, values_of in by_class.items():
         for label, value in zip(task.classes, values_of(counts).tolist(), strict=True):
             table.put(name, value, **place, **{"class": f"{task.name}/{label}"})
-
-
-def _difference(one: Scored, other: Scored, level: float, k: int = 0) -> Scored:
-    """The difference of two probes on the same rows, with the interval of the difference (paired)."""
-    value = one.value[k : k + 1] - other.value[k : k + 1]
-    if one.without is None or other.without is None or one.sizes is None:
-        return Scored(value, None)
-    without = one.without[:, k : k + 1] - other.without[:, k : k + 1]
-    return Scored(value, jackknife(value, without, one.sizes, level), None, without)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import xarray as xr
 
 from ...results import say_interval, say_value
-from .tables import Cells
+from .tables import ProbeCells
 
 _NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
 
@@ -15,7 +15,7 @@ def probe_findings(dataset: xr.Dataset) -> list[str]:
 
     Of an untrained twin, how far it is behind its model.
     """
-    cells = Cells(dataset)
+    cells = ProbeCells(dataset)
     sentences = []
     models = cells.labels["model"]
     twins = {_twin_of(model, models) for model in models}
@@ -28,13 +28,13 @@ def probe_findings(dataset: xr.Dataset) -> list[str]:
     return sentences
 
 
-def _said(cells: Cells, name: str, **at: str) -> str:
+def _said(cells: ProbeCells, name: str, **at: str) -> str:
     value, se = cells.get(name, **at), cells.get(f"{name}_se", **at)
     low, high = cells.get(f"{name}_low", **at), cells.get(f"{name}_high", **at)
     return f"{say_value(value, se) if value is not None else '–'}{say_interval(low, high, float(cells.attrs['level']))}"
 
 
-def _oracle(cells: Cells, model: str, task: str) -> str:
+def _oracle(cells: ProbeCells, model: str, task: str) -> str:
     main = cells.main(task)
     at = {"model": model, "task": task, "probe": "all"}
     score = _said(cells, main, **at, split="test")
@@ -46,7 +46,7 @@ def _oracle(cells: Cells, model: str, task: str) -> str:
     return f"{said}." if base is None else f"{said}; the majority class gives {base:.3f}."
 
 
-def _layers(cells: Cells, model: str, task: str) -> list[str]:
+def _layers(cells: ProbeCells, model: str, task: str) -> list[str]:
     """The lowest single layer, and the lowest layers together, that keep the oracle's score."""
     tolerance = 100 * float(cells.attrs["tolerance"])
     at = {"model": model, "task": task}
@@ -60,7 +60,7 @@ def _layers(cells: Cells, model: str, task: str) -> list[str]:
             sentences.append(
                 f"No single layer of {model} keeps the score of all layers on {task} within {tolerance:g} %, on dev."
             )
-        if not kept:
+        if not kept or cells.kinds[kept[0]] != kind:
             continue
         one = kind == "each"
         subject = f"Layer {kept[0]} of {model} is" if one else f"Layers {kept[0]} of {model} are"
@@ -72,7 +72,7 @@ def _layers(cells: Cells, model: str, task: str) -> list[str]:
     return sentences
 
 
-def _control(cells: Cells, model: str, task: str) -> list[str]:
+def _control(cells: ProbeCells, model: str, task: str) -> list[str]:
     """How much of the oracle's score a probe has for random tags, too."""
     at = {"model": model, "task": task, "probe": "all", "split": "test"}
     if cells.get("selectivity", **at) is None:
@@ -84,7 +84,7 @@ def _control(cells: Cells, model: str, task: str) -> list[str]:
     ]
 
 
-def _twin(cells: Cells, model: str, task: str) -> list[str]:
+def _twin(cells: ProbeCells, model: str, task: str) -> list[str]:
     """How much of the score an untrained twin has, too."""
     twin = _twin_of(model, cells.labels["model"])
     if twin is None:

@@ -25,6 +25,7 @@ from ...estimators import (
     Probe,
     adam_penalty,
     fit_by_adam,
+    rate,
     scores_of,
 )
 from .options import ProbeOptions
@@ -176,18 +177,12 @@ def fit_probe(
         held = HeldOut(other, loss_of(true[known], classes), known, lambda s: rate(s, true))
         fit, path = what.fit_on_dev(design, loss, held)
     V, b = design.unscaled(fit.W, fit.b)
+    kept = V.astype(np.float32)
+    b = b + design.mean @ (V - kept)  # what rounding took from the weights of neurons far from 0
     return FittedProbe(
-        V.astype(np.float32), b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path),
+        kept, b, fit.l1, fit.l2, fit.objective, fit.relative, fit.iterations, tuple(path),
         design.standard.scale if options.standardize else None,
     )  # fmt: skip
-
-
-def rate(scores: Array, true: Array) -> float:
-    """Accuracy of scores, or R²."""
-    if scores.shape[1] > 1:
-        return float((scores.argmax(1) == true).mean())
-    spread = float(((true - true.mean()) ** 2).sum())
-    return 1 - float(((true - scores[:, 0]) ** 2).sum()) / spread if spread else math.nan
 
 
 def code_length(

@@ -28,10 +28,13 @@ class LayerSet:
 
 
 def layer_sets(kinds: Sequence[str], count: int) -> list[LayerSet]:
-    """The sets that were asked for, of so many layers; the oracle is always among them."""
+    """The sets that were asked for, of so many layers; the oracle is always among them.
+
+    Layers 0 to 0 are layer 0 by itself, where that is there.
+    """
     sets = [LayerSet("all", 0, count)]
     if "each" in kinds:
         sets += [LayerSet("each", k, k + 1) for k in range(count)]
     if "upto" in kinds:
-        sets += [LayerSet("upto", 0, k + 1) for k in range(count)]
+        sets += [LayerSet("upto", 0, k + 1) for k in range("each" in kinds, count)]
     return sets

@@ -16,6 +16,7 @@ from ...core import LmkinError, MeasureError, quoted, unique_names
 from ...corpus import Units
 from ...rows import Workspace, row_source
 from ..redundancy import chosen_layers, extract_models, open_store
+from .read_alike import require_same_splits
 from .splits import SPLITS, parts_of_corpus, split_sentences
 
 IntArray = NDArray[np.int64]
@@ -162,12 +163,7 @@ def _stores(source: Source) -> list[dict[str, Activations]]:
     """Stored activations; of each the layers that were asked for."""
     by_split = source.stores_by_split
     if by_split is not None:
-        names = {acts.name for acts in by_split.values()}
-        if len(names) > 1:
-            raise LmkinError(
-                f"The splits are of different models: {', '.join(sorted(names))}. A probe that is fitted on one "
-                f"says nothing on another."
-            )
+        require_same_splits(by_split)
         return [dict(by_split)]
     if isinstance(source.given, Mapping):
         raise LmkinError(

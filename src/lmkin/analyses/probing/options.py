@@ -112,9 +112,15 @@ class ProbeOptions(Intervals):
     ranking: str = option(
         NONE,
         "Rank neurons by lca, row-path, probeless or random, find the smallest set that keeps the oracle's score, and "
-        "score the first N: several times the work of the oracle. Default: none.",
+        "score the first N (curves). Default: none.",
         NEURONS,
         complete=rankings_or_none,
+    )
+    curves: bool = option(
+        True,
+        "Score the first N neurons of the ranking, and all others, by another probe: several times the work of the "
+        "oracle, where the ranking and its smallest set take a fraction of it.",
+        NEURONS,
     )
     resamples: int = option(
         0,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import LmkinError, make_split, to_numpy
+from ...core import LmkinError, as_labels, kind_of_array, make_split, quoted, to_numpy
 from .model_rows import ModelRows
 
 Array = NDArray[Any]
@@ -154,7 +154,7 @@ def _matrix(X: Any, width: int, name: str) -> Any:
 
 
 def _labels_of(y: Any, X: Any, name: str) -> Array:
-    labels = np.asarray(y)
+    labels = as_labels(y, name)
     if labels.ndim != 1 or len(labels) != X.shape[0]:
         raise LmkinError(
             f"There are {X.shape[0]} rows and labels of the shape {labels.shape} ({name}): one label a row is needed."
@@ -172,6 +172,11 @@ def _numbers(y: Array, classes: Array, name: str) -> Array:
         if not np.isfinite(scores).all():
             raise LmkinError(f"A score of {name} is NaN or infinite. Leave such rows out.")
         return scores
+    if kind_of_array(y) != kind_of_array(classes):
+        raise LmkinError(
+            f"The classes are such as {quoted(classes.tolist()[0])}, and the labels of {name} such as "
+            f"{quoted(y.tolist()[0])}: give all as text, or all as numbers."
+        )
     order = np.argsort(classes, kind="stable")
     place = np.minimum(np.searchsorted(classes[order], y), len(classes) - 1)
     return np.where(classes[order][place] == y, order[place], -1).astype(np.int64)

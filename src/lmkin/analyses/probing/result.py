@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
 import xarray as xr
 
 from ...activations import Activations, JoinedLayers
-from ...core import LmkinError, MeasureError, did_you_mean, load_tensors, quoted, save_tensors
+from ...core import LmkinError, MeasureError, did_you_mean, one_of, quoted
 from ...estimators import Probe
 from ...results import Files, Result, ResultTable, load_result, result_kind, save_result
 from ..redundancy import NeuronMask, identity_of
 from .findings import probe_findings
-from .fits import HEAD, FittedProbe, head_of, probe_of
+from .fits import FittedProbe, probe_of
 from .neurons.files import neuron_files
 from .neurons.findings import neuron_findings
 from .neurons.masks import smallest_masks
 from .neurons.tables import neuron_data, neuron_tables
 from .probe_rows import ProbeRows
+from .read_alike import require_read_alike
 from .tables import (
-    Cells,
+    ProbeCells,
     baseline_table,
     class_rows,
     class_table,
@@ -29,6 +30,7 @@ from .tables import (
     score_rows,
     score_table,
 )
+from .weights_file import load_weights, save_weights
 
 WEIGHTS = "probes.safetensors"
 BESIDE = "published.nc"
@@ -72,7 +74,7 @@ class Probes(Result):
 
     def classes(self, task: str | None = None) -> list[str]:
         """The classes of a task, in the order of the outputs of its probes; none for scores."""
-        return Cells(self.dataset).classes(self._task(task))
+        return ProbeCells(self.dataset).classes(self._task(task))
 
     def weights(
         self, layers: str | int = "all", *, task: str | None = None, model: str | None = None
@@ -110,6 +112,7 @@ class Probes(Result):
                 f"These probes were fitted on {quoted(key[0])}, and the activations are of another model "
                 f"({quoted(activations.name)}: other weights, or another way of loading them). Probe that model."
             )
+        require_read_alike(self.provenance, key[0], activations)
         numbers = sorted({layer for layer, _ in self._places(key)})
         missing = [n for n in numbers if n not in activations.layers]
         if missing:
@@ -121,7 +124,7 @@ class Probes(Result):
     def smallest(self, *, task: str | None = None, model: str | None = None) -> NeuronMask:
         """The smallest set of neurons that keeps the score of all, as the analysis found it."""
         names = [str(m) for m in self.dataset["model"].values]
-        key = (_one_of("model", model, names), self._task(task))
+        key = (one_of("model", model, names), self._task(task))
         masks = smallest_masks(self.dataset)
         if key not in masks:
             raise LmkinError(
@@ -174,28 +177,19 @@ class Probes(Result):
             files[f"{table.name}.csv"] = table.save_csv
         files |= neuron_files(self.dataset)
         if self.fitted:
-            files[WEIGHTS] = self._save_weights
+            files[WEIGHTS] = lambda path: save_weights(path, KIND, self.fitted, {})
         if self.published is not None:
             beside = self.published.to_dataset()
             files[BESIDE] = lambda path: save_result(beside, path)
         return files
-
-    def _save_weights(self, path: Path) -> None:
-        keys = list(self.fitted)
-        tensors: dict[str, Any] = {}
-        heads = []
-        for number, key in enumerate(keys):
-            fitted = self.fitted[key]
-            tensors |= {f"{number}.{name}": a for name, a in fitted.tensors().items()}
-            heads.append({"key": list(key), **head_of(fitted)})
-        save_tensors(path, tensors, {"probes": heads}, kind=KIND, version=1, error=MeasureError)
 
     @classmethod
     def _restore(cls, dataset: xr.Dataset, folder: Path) -> Self:
         path, beside = folder / WEIGHTS, None
         if (folder / BESIDE).is_file():
             (beside,) = load_result(folder / BESIDE).data_vars.values()
-        fitted = load_weights(path) if path.is_file() else None
+        weights = load_weights(path, KIND, 3) if path.is_file() else {}
+        fitted = {(m, t, s): probe for (m, t, s), (probe, _) in weights.items()}
         made = cls(dataset, fitted, published=beside)
         made._require_whole(path)
         return made
@@ -229,12 +223,12 @@ class Probes(Result):
         return self._fitted(key), rows, places
 
     def _task(self, task: str | None) -> str:
-        return _one_of("task", task, self.tasks)
+        return one_of("task", task, self.tasks)
 
     def _key(self, layers: str | int, task: str | None, model: str | None) -> Key:
         names = [str(m) for m in self.dataset["model"].values]
-        name, tag = _one_of("model", model, names), self._task(task)
-        known = Cells(self.dataset).probes(name, tag)
+        name, tag = one_of("model", model, names), self._task(task)
+        known = ProbeCells(self.dataset).probes(name, tag)
         if str(layers) not in known:
             raise LmkinError(
                 f"There is no probe of {quoted(str(layers))} here. {did_you_mean(str(layers), known)}"
@@ -252,7 +246,7 @@ class Probes(Result):
         """(layer, neuron) of each column that a probe reads."""
         about = self.attrs["probed"][key[0]]
         layers, widths = about["layers"], about["widths"]
-        kind = Cells(self.dataset).kinds[key[2]]
+        kind = ProbeCells(self.dataset).kinds[key[2]]
         if kind == "each":
             chosen = [layers.index(int(key[2]))]
         elif kind == "upto":
@@ -260,31 +254,3 @@ class Probes(Result):
         else:
             chosen = list(range(len(layers)))
         return [(int(layers[i]), k) for i in chosen for k in range(int(widths[i]))]
-
-
-def load_weights(path: Path) -> dict[Key, FittedProbe]:
-    """Read the probes of a result. Raise if they do not fit together."""
-    schema = {"probes": [{"key": [str], **HEAD}]}
-    tensors, head = load_tensors(path, kind=KIND, schema=schema, version=1, error=MeasureError)
-    fitted: dict[Key, FittedProbe] = {}
-    for number, about in enumerate(head["probes"]):
-        key = tuple(about.pop("key"))
-        if len(key) != 3:
-            raise MeasureError(
-                f"{path} is damaged: a probe has a model, a task, and a set of layers. Probe again."
-            )
-        own = f"{number}."
-        mine = {n.removeprefix(own): a for n, a in tensors.items() if n.startswith(own)}
-        fitted[key] = FittedProbe.of(mine, about, path)
-    return fitted
-
-
-def _one_of(what: str, name: str | None, known: Sequence[str]) -> str:
-    """The one that was named; the only one, where none was."""
-    if name is None:
-        if len(known) > 1:
-            raise LmkinError(f"Say which {what} ({what}=…): {', '.join(known)}.")
-        return known[0]
-    if name not in known:
-        raise LmkinError(f"There is no {what} {quoted(name)} here. {did_you_mean(name, known)}")
-    return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
@@ -23,7 +23,8 @@ from .neurons.study import NeuronStudies, NeuronStudy, open_in_run, rows_of_task
 from .options import ProbeOptions
 from .plan import bytes_of_fits, bytes_of_scores, require_room
 from .probe_rows import ProbeRows
-from .scores import Scored, score_classes, score_numbers
+from .scored import Scored
+from .scores import score_classes, score_numbers
 from .splits import SPLITS
 from .tasks import Task, read_tasks
 
@@ -81,6 +82,7 @@ def fit_everything(
         parts[name], made_of = parts_of_units(units, options.blocks)
     counts = [len(layer_sets(options.sets(), len(m.layers))) for m in rows.models]
     each = (1 + (options.control and _has_words(rows)) + options.code_length) * len(tasks)
+    work.describe(steps=_steps(rows, tasks, options))
     runs = []
     studies = NeuronStudies(options, running)
     total = sum(counts) * each + len(counts) * len(tasks)
@@ -94,6 +96,21 @@ def fit_everything(
                 runs.append(TaskRun(model.name, task, sets, known, study))
                 advance(1)
     return ProbingRun(rows, tasks, parts, made_of, runs)
+
+
+def _steps(rows: AllRows, tasks: Sequence[Task], options: ProbeOptions) -> dict[str, int]:
+    """How many fits there are to be, by name: sets of the same layers share one."""
+    spans = sum(
+        len({layers.span for layers in layer_sets(options.sets(), len(m.layers))})
+        for m in rows.models
+    )
+    classifying = spans * sum(task.classifies for task in tasks)
+    steps = {
+        "probe": spans * len(tasks),
+        "control": classifying * (options.control and _has_words(rows)),
+        "code": classifying * options.code_length,
+    }
+    return {name: count for name, count in steps.items() if count}
 
 
 def _has_words(rows: AllRows) -> bool:

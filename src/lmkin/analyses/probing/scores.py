@@ -1,15 +1,14 @@
-"""Scores of predictions, and their intervals: everything about classes comes from counts of true and predicted."""
+"""Scores of predictions: everything about classes comes from counts of true and predicted."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...results import Interval, jackknife
+from .scored import Scored
 
 Array = NDArray[Any]
 FloatArray = NDArray[np.float64]
@@ -96,20 +95,6 @@ def _correlation(x: FloatArray, y: FloatArray) -> float:
     return float(x @ y) / norm if norm > 1e-12 * len(x) else float("nan")
 
 
-@dataclass(frozen=True)
-class Scored:
-    """Scores of one probe on the rows of a split, and their intervals."""
-
-    value: FloatArray
-    interval: Interval | None
-    counts: FloatArray | None = None
-    """What `tally` counts of all rows (classes)."""
-    without: FloatArray | None = None
-    """Parts × scores: without each part."""
-    sizes: tuple[int, ...] | None = None
-    """Rows of each part."""
-
-
 def score_classes(
     true: IntArray, predicted: IntArray, classes: int, part: IntArray | None, level: float
 ) -> Scored:
@@ -117,9 +102,11 @@ def score_classes(
     by_part = tally(true, predicted, classes, part)
     counts = by_part.sum(0)
     value = class_scores(counts)
-    if part is None:
-        return Scored(value, None, counts)
-    return _with_parts(value, class_scores(counts - by_part), part, level, counts)
+    if len(by_part) < 2:
+        return Scored.of(OF_CLASSES, value, counts=counts)
+    without = class_scores(counts - by_part)
+    sizes = by_part[:, 1].sum(1).astype(int).tolist()
+    return Scored.of(OF_CLASSES, value, without, sizes, level, counts)
 
 
 def score_numbers(
@@ -127,22 +114,9 @@ def score_numbers(
 ) -> Scored:
     """Scores of predicted numbers."""
     value = score_scores(true, predicted)
-    if part is None:
-        return Scored(value, None)
+    if part is None or not part.any():
+        return Scored.of(OF_SCORES, value)
     without = np.stack(
         [score_scores(true[part != k], predicted[part != k]) for k in range(part.max() + 1)]
     )
-    return _with_parts(value, without, part, level)
-
-
-def _with_parts(
-    value: FloatArray,
-    without: FloatArray,
-    part: IntArray,
-    level: float,
-    counts: FloatArray | None = None,
-) -> Scored:
-    sizes = tuple(np.bincount(part).tolist())
-    if len(sizes) < 2:
-        return Scored(value, None, counts)
-    return Scored(value, jackknife(value, without, sizes, level), counts, without, sizes)
+    return Scored.of(OF_SCORES, value, without, np.bincount(part).tolist(), level)

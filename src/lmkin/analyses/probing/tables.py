@@ -8,34 +8,21 @@ import numpy as np
 import xarray as xr
 
 from ...results import Column, ResultTable
+from .cells import Cells
 
 _CLASSES = 12
 """Classes that the terminal shows of each task."""
 
 
-class Cells:
-    """Numbers of a result by the labels of its axes."""
+class ProbeCells(Cells):
+    """Numbers of probes by the labels of their axes."""
 
     def __init__(self, dataset: xr.Dataset):
-        self.attrs = dataset.attrs
-        self.labels = {str(axis): [str(v) for v in dataset[axis].values] for axis in dataset.dims}
+        super().__init__(dataset)
         self.kinds = dict(
             zip(self.labels["probe"], map(str, dataset["layers_read"].values), strict=True)
         )
         self.ends = dict(zip(self.labels["probe"], dataset["layer"].values.tolist(), strict=True))
-        self._place = {
-            axis: {label: k for k, label in enumerate(labels)}
-            for axis, labels in self.labels.items()
-        }
-        self._arrays = {str(n): (dataset[n].dims, dataset[n].values) for n in dataset}
-
-    def get(self, name: str, **at: str) -> float | None:
-        """One number; None where nothing was computed."""
-        if name not in self._arrays:
-            return None
-        axes, array = self._arrays[name]
-        number = float(array[tuple(self._place[str(axis)][at[str(axis)]] for axis in axes)])
-        return number if np.isfinite(number) else None
 
     def main(self, task: str) -> str:
         """What a task is judged by."""
@@ -46,19 +33,26 @@ class Cells:
         return [str(c) for c in self.attrs["classes"].get(task, [])]
 
     def probes(self, model: str, task: str, kind: str | None = None) -> list[str]:
-        """The sets of layers that a model has, of one kind or all."""
-        return [
+        """The sets of layers that a model has, of one kind or all; layers 0 to l begin with layer 0 by itself."""
+        there = [
             probe
             for probe in self.labels["probe"]
-            if (kind is None or self.kinds[probe] == kind)
-            and self.get("width", model=model, task=task, probe=probe) is not None
+            if self.get("width", model=model, task=task, probe=probe) is not None
         ]
+        mine = [probe for probe in there if kind in (None, self.kinds[probe])]
+        if kind == "upto" and mine:
+            first = min(self.ends[probe] for probe in there)
+            if not any(self.ends[probe] == first for probe in mine):
+                return [
+                    p for p in there if self.ends[p] == first and self.kinds[p] == "each"
+                ] + mine
+        return mine
 
 
 def score_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for each model, task and set of layers, as plain data."""
     rows = []
-    cells = Cells(dataset)
+    cells = ProbeCells(dataset)
     kinds, value = cells.kinds, cells.get
     for model in cells.labels["model"]:
         for task in cells.labels["task"]:
@@ -174,7 +168,7 @@ def title_of(dataset: xr.Dataset) -> str:
 def baseline_table(dataset: xr.Dataset) -> ResultTable:
     """Of each task the classes, and what needs no model."""
     rows = []
-    cells = Cells(dataset)
+    cells = ProbeCells(dataset)
     value = cells.get
     for task in cells.labels["task"]:
         at = {"task": task, "split": "test"}
@@ -212,7 +206,7 @@ def baseline_table(dataset: xr.Dataset) -> ResultTable:
 def class_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
     """A row for each model, task, class and set of layers, as plain data."""
     rows: list[dict[str, Any]] = []
-    cells = Cells(dataset)
+    cells = ProbeCells(dataset)
     value = cells.get
     for model in cells.labels["model"]:
         for task in cells.labels["task"]:
@@ -236,7 +230,7 @@ def class_table(dataset: xr.Dataset) -> ResultTable:
     """F1 of each class, by all layers and by the best single one."""
     rows: list[dict[str, Any]] = []
     by_key = {(r["model"], r["task"], r["probe"], r["class"]): r for r in class_rows(dataset)}
-    cells = Cells(dataset)
+    cells = ProbeCells(dataset)
     for model in cells.labels["model"]:
         for task in cells.labels["task"]:
             single = cells.probes(model, task, "each")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import CorpusError, quoted
+from ...core import CorpusError, quoted, require_one_kind
 from ...corpus import Units
 from .options import ProbeOptions
 
@@ -34,6 +34,8 @@ class Task:
     rows: Mapping[str, IntArray]
     missing: Mapping[str, int]
     """Rows without a label, which are left out, by split."""
+    strange: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Labels of a split that train has not, the most frequent first."""
 
     @property
     def classifies(self) -> bool:
@@ -65,7 +67,7 @@ def _tag_task(units: Mapping[str, Units], tag: str, options: ProbeOptions) -> Ta
     for name, some in units.items():
         values = some.tags(tag)
         if not options.subtypes:
-            values = [v.split(":", 1)[0] for v in values]
+            values = [v and v.split(":", 1)[0] for v in values]
         labels[name] = [None if v in MISSING else v for v in values]
     return _class_task(tag, labels, options)
 
@@ -85,6 +87,8 @@ def _label_task(units: Mapping[str, Units], options: ProbeOptions) -> Task:
         )
     if options.label == "score":
         return _score_task("label", labels, options)
+    for name, values in labels.items():
+        require_one_kind(values, name, CorpusError)
     texts = {
         name: [None if v is None or v == "" else _as_text(v) for v in values]
         for name, values in labels.items()
@@ -127,7 +131,12 @@ def _class_task(
                 f"No label of {split} occurs in train ({quoted(name)}: {some} …, in train {quoted(classes[0])} …): "
                 f"are they of the same task?"
             )
-    return Task(name, classes, target, rows, _missing(labels))
+    strange = {
+        split: Counter(labels[split][i] for i, k in zip(mine, target[split], strict=True) if k < 0)
+        for split, mine in rows.items()
+    }
+    named = {s: tuple(str(label) for label, _ in c.most_common()) for s, c in strange.items()}
+    return Task(name, classes, target, rows, _missing(labels), named)
 
 
 def _score_task(name: str, labels: Mapping[str, Sequence[Any]], options: ProbeOptions) -> Task:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...core import CorpusError, Unfit, did_you_mean, parse_json, quoted
+from ...core import CorpusError, Unfit, did_you_mean, label_kind, parse_json, quoted
 from ..reader import Head, at, corpus_format, read_text, split_lines, suffix_of
 from ..sentence import Sentence
 from ..spans import split_words
@@ -110,6 +110,7 @@ def sentences_from_rows(
 ) -> Iterator[Sentence]:
     """Sentences of numbered rows (columns by name and position), by the columns asked for or known."""
     columns: dict[str, Column | None] | None = None
+    before: tuple[int, Any] | None = None
     for number, row in rows:
         columns = columns or _choose(path, list(row), asked)
         cell = partial(_cell, path, number, row)
@@ -118,13 +119,29 @@ def sentences_from_rows(
             lacking = columns["text"] if text is None else columns["text_b"]
             raise at(path, number, f"there is nothing in the column {quoted(lacking)}.")
         score = cell(columns["score"])
+        label = cell(columns["label"])
+        if label is not None:
+            here = number, row[columns["label"]]  # type: ignore[index]
+            before = before or here
+            _require_same_kind(path, before, here)
         yield Sentence(
             text,
             split_words(text, words),
             id=cell(columns["id"]) or str(number),
             text_b=second,
-            label=_number(path, number, score) if score else cell(columns["label"]) or None,
+            label=_number(path, number, score) if score else label or None,
         )
+
+
+def _require_same_kind(path: Path, before: tuple[int, Any], here: tuple[int, Any]) -> None:
+    """Raise if a label is a number where another is text, as JSON can have it."""
+    (first, label), (number, own) = before, here
+    if type(own) is not type(label) and label_kind(own) != label_kind(label):
+        raise at(
+            path, number,
+            f"the label {quoted(own)} is {label_kind(own)}, and {quoted(label)} on line {first} is "
+            f"{label_kind(label)}. Write all labels as text, or all as numbers.",
+        )  # fmt: skip
 
 
 def _choose(

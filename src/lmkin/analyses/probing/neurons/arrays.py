@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....core import LmkinError, load_tensors, save_tensors
 from ....rows import Workspace
-from ..scores import Scored
+from ..scored import Scored
 
 Arrays = dict[str, NDArray[Any]]
 KIND = "neurons of a probe"
@@ -39,10 +39,12 @@ def load_arrays(path: Path, names: Sequence[str]) -> Arrays:
 
 def main_with_interval(scored: Sequence[Scored]) -> NDArray[np.float64]:
     """Of each the main score, its standard error, and the ends of its interval (NaN where there is none)."""
-    rows = []
-    for one in scored:
-        ends = [np.nan] * 3
-        if one.interval is not None:
-            ends = [float(a[0]) for a in (one.interval.se, one.interval.low, one.interval.high)]
-        rows.append([float(one.value[0]), *ends])
-    return np.array(rows, np.float64).reshape(-1, 4)
+    return np.concatenate([with_interval(one.only(0)) for one in scored])
+
+
+def with_interval(scored: Scored) -> NDArray[np.float64]:
+    """Scores, their standard errors, and the ends of their intervals (NaN where there are none) side by side."""
+    interval = scored.interval
+    none = np.full_like(scored.value, np.nan)
+    ends = [none] * 3 if interval is None else [interval.se, interval.low, interval.high]
+    return np.stack([scored.value, *ends], axis=1)

@@ -13,7 +13,7 @@ from ....rows import Workspace
 from ...redundancy import Clustering, NeuronMask, cluster_neurons
 from ..fits import FittedProbe
 from ..model_rows import ModelRows
-from ..scores import Scored
+from ..scored import Scored
 from .arrays import Arrays, kept_arrays, main_with_interval
 from .fits import NeuronFits, main_value
 

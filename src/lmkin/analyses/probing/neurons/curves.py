@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ....core import LmkinError, is_whole, quoted
 from ....estimators import PenaltyName
-from ....results import jackknife
-from ..scores import Scored
+from ..scored import Scored, mean_of
 from .fits import FitSettings, NeuronFit, NeuronFits, predicted
 from .minimal import with_oracle, with_rows
 from .order import NeuronRanking
@@ -134,8 +133,7 @@ def compute_curves(
             before, of_random = judged(drawn[:n], before)
             mine.append(of_random)
         random.append(mine)
-    level = fits.rows.level
-    scored["random"] = [mean_scored([mine[k] for mine in random], level) for k in range(len(sizes))]
+    scored["random"] = [mean_of([mine[k] for mine in random]) for k in range(len(sizes))]
     values = np.array([[float(s.value[0]) for s in mine] for mine in random])
     of_all = fits.scored(fits.predict(whole, split), split)
     return Curves(
@@ -151,23 +149,6 @@ def _ablated(ranking: NeuronRanking, fits: NeuronFits, gone: IntArray, split: st
     b = fitted.intercepts + fits.means()[gone] @ V[gone]
     V[gone] = 0
     return fits.scored(predicted(fits.linear(split, V, b), fits.classes), split)
-
-
-def mean_scored(some: Sequence[Scored], level: float) -> Scored:
-    """The mean of scores of the same rows, or of the same parts of them; with an interval if all have one."""
-    value = np.mean([s.value for s in some], axis=0)
-    first = some[0]
-    if first.without is None or first.sizes is None:
-        return Scored(value, None)
-    same = all(
-        s.without is not None and s.sizes is not None and len(s.sizes) == len(first.sizes)
-        for s in some
-    )
-    if not same:
-        return Scored(value, None)
-    without = np.mean([s.without for s in some if s.without is not None], axis=0)
-    sizes = np.mean([s.sizes for s in some if s.sizes is not None], axis=0).tolist()
-    return Scored(value, jackknife(value, without, sizes, level), None, without, tuple(sizes))
 
 
 def curves_dataset(curves: Curves) -> xr.Dataset:

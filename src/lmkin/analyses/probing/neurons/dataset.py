@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ....results import jackknife
 from ..options import ProbeOptions
-from .arrays import Arrays
+from ..scored import Scored, mean_of
+from .arrays import Arrays, with_interval
 from .curves import CURVES
 from .masks import ENDINGS
 from .overlap import overlap_numbers
@@ -109,7 +109,7 @@ def _put_study(add: Adding, key: Key, study: NeuronStudy, layers: Sequence[int])
             add.put(name, key, ranked[name], "stable_step")
     if not study.smallest:
         return
-    small, curves = study.smallest, study.curves
+    small = study.smallest
     size = int(small["size"][0])
     add.put("minimal", key, size)
     add.put("minimal_dev", key, small["dev"][0])
@@ -118,11 +118,17 @@ def _put_study(add: Adding, key: Key, study: NeuronStudy, layers: Sequence[int])
     for k, ending in enumerate(ENDINGS):
         add.put("minimal_test" + ending, key, small["test"][0, k])
         add.put("minimal_behind" + ending, key, small["behind"][0, k])
+    counts = neurons.by_layer(order[:size])
+    add.put("minimal_in_layer", key, [counts.get(n, np.nan) for n in layers], "neuron_layer")
+    if study.curves:
+        _put_curves(add, key, study.curves)
+
+
+def _put_curves(add: Adding, key: Key, curves: Arrays) -> None:
+    for k, ending in enumerate(ENDINGS):
         add.put("curve_all" + ending, key, curves["whole"][0, k])
         for name in CURVES:
             add.put(f"curve_{name}{ending}", key, curves[name][:, k], "curve_step")
-    counts = neurons.by_layer(order[:size])
-    add.put("minimal_in_layer", key, [counts.get(n, np.nan) for n in layers], "neuron_layer")
     add.put("curve_size", key, curves["sizes"], "curve_step")
     for name in ("random_least", "random_most"):
         add.put(f"curve_{name}", key, curves[name], "curve_step")
@@ -181,13 +187,17 @@ def add_thresholds(dataset: xr.Dataset, found: Mapping[Key, Arrays], level: floa
             add.put("cluster_test" + ending, key, at(arrays, arrays["test"][:, k]), "threshold")
     dataset = add.dataset()
     models = [str(m) for m in dataset["model"].values]
+    main = dataset.attrs["main"]
     means = {"cluster_mean" + e: np.full((len(models), len(every)), np.nan) for e in ENDINGS}
     for i, model in enumerate(models):
-        mine = [a for (name, _), a in some.items() if name == model]
-        if not mine or len({tuple(a["threshold"]) for a in mine}) > 1:
+        mine = {task: a for (name, task), a in some.items() if name == model}
+        if not mine or len({tuple(a["threshold"]) for a in mine.values()}) > 1:
             continue
-        for ending, values in zip(ENDINGS, mean_over_tasks(mine, level), strict=True):
-            means["cluster_mean" + ending][i] = at(mine[0], values)
+        # Tasks are scored on the same text, so that the mean is taken without each part of it, too.
+        mean = mean_of([_scored(a, main[task], level) for task, a in mine.items()])
+        for k, ending in enumerate(ENDINGS):
+            values = with_interval(mean)[:, k]
+            means["cluster_mean" + ending][i] = at(next(iter(mine.values())), values)
     variables = {
         name: (("model", "threshold"), values, {"long_name": _long(name)})
         for name, values in means.items()
@@ -195,20 +205,11 @@ def add_thresholds(dataset: xr.Dataset, found: Mapping[Key, Arrays], level: floa
     return dataset.assign(variables)
 
 
-def mean_over_tasks(found: Sequence[Arrays], level: float) -> list[FloatArray]:
-    """Mean score at each threshold, its standard error, and the ends of its interval.
-
-    Tasks are scored on the same text, so that the mean is taken without each part of it, too.
-    """
-    value = np.mean([a["test"][:, 0] for a in found], axis=0)
-    none = np.full_like(value, np.nan)
-    shapes = {a["without"].shape for a in found}
-    if len(shapes) > 1 or not found[0]["without"].size:
-        return [value, none, none, none]
-    without = np.mean([a["without"] for a in found], axis=0).T
-    sizes = np.mean([a["sizes"] for a in found], axis=0).tolist()
-    interval = jackknife(value, without, sizes, level)
-    return [value, interval.se, interval.low, interval.high]
+def _scored(arrays: Arrays, main: str, level: float) -> Scored:
+    """Main scores at all thresholds."""
+    without = arrays["without"].T if arrays["without"].size else None
+    value = arrays["test"][:, 0]
+    return Scored.of([main] * len(value), value, without, arrays["sizes"].tolist(), level)
 
 
 class Adding:

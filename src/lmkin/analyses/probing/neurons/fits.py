@@ -19,12 +19,15 @@ from ....estimators import (
     PenaltyName,
     blocks_of_rows,
     make_penalty,
+    moved_fit,
+    rate,
     scores_of,
     solve,
 )
-from ..fits import loss_of, rate
+from ..fits import loss_of
 from ..probe_rows import ProbeRows
-from ..scores import OF_CLASSES, Scored, score_classes, score_numbers
+from ..scored import Scored
+from ..scores import OF_CLASSES, score_classes, score_numbers
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]
@@ -187,11 +190,13 @@ class NeuronFits:
         place[start.columns] = np.arange(len(start.columns))
         mine = place[columns]
         W = np.where(mine[:, None] >= 0, start.W[mine], 0.0)
-        l2 = loss.default_l2(how.l1) if how.l2 is None else how.l2
-        G = gradient_at(design, loss, W, start.b, l2)
+        penalty = make_penalty(
+            how.penalty, how.l1, loss.default_l2(how.l1) if how.l2 is None else how.l2
+        )
         largest = self.largest(columns, how)
-        begun = Fit(W, start.b, how.l1, l2, np.inf, np.inf, largest, 0, 0.0, G)
-        penalty = make_penalty(how.penalty, how.l1, l2)
+        unknown = np.zeros_like(W)
+        begun = Fit(W, start.b, how.l1, penalty.l2, np.inf, np.inf, largest, 0, 0.0, unknown)
+        begun = moved_fit(design, loss, penalty, begun, largest)
         what = how.penalized()
         return solve(
             design, loss, penalty, begun, tolerance=what.tolerance, iterations=what.iterations

@@ -10,7 +10,7 @@ import numpy as np
 
 from ....results import Column, ResultTable
 from ...redundancy import NeuronMask
-from ..scores import Scored
+from ..scored import Scored
 
 
 @dataclass(frozen=True, repr=False)

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from ....analysis import Running
 from ....core import fingerprint
-from ....results import jackknife
 from ....rows import Workspace
 from ...redundancy import identity_of
 from ..fits import FittedProbe
 from ..model_rows import ModelRows
 from ..options import ProbeOptions
 from ..probe_rows import ProbeRows
-from ..scores import Scored
+from ..scored import Scored
 from ..tasks import Task
 from .arrays import Arrays, kept_arrays, main_with_interval
 from .cluster_probes import ModelClusters, probe_thresholds
@@ -37,8 +36,8 @@ _SHARES = (0.002, 0.01, 0.05, 0.2, 0.5)
 """Of the neurons, at which a run scores a ranking; beside the smallest set."""
 _DRAWS = 2
 """Random sets of each size."""
-_STUDY, _HALVES, _CLUSTERED = 6.0, 0.3, 0.2
-"""Probes of all layers that a smallest set with its curves takes; two halves, ranked; and a clustering threshold."""
+_SMALLEST_SET, _ITS_CURVES, _HALVES, _CLUSTERED = 1.0, 5.0, 0.3, 0.2
+"""Probes of all layers that a smallest set takes; its curves; two halves, ranked; and a clustering threshold."""
 _RANKED = (
     "order", "value", "informed", "stable_top", "stable", "stable_se", "stable_chance",
 )  # fmt: skip
@@ -56,6 +55,7 @@ class NeuronStudy:
     smallest: Arrays = field(default_factory=dict)
     """Empty where all neurons together know nothing."""
     curves: Arrays = field(default_factory=dict)
+    """Empty there, too, and where they were not asked for."""
     thresholds: Arrays = field(default_factory=dict)
     neurons: Neurons | None = None
 
@@ -140,6 +140,8 @@ class NeuronStudies:
         study.smallest = kept_arrays(
             here, "smallest", _SMALLEST, lambda: _arrays_of_smallest(ranking, fits, options)
         )
+        if not options.curves:
+            return
         sizes = curve_sizes(len(ranking), None, [int(study.smallest["size"][0])], _SHARES)
         study.curves = kept_arrays(
             here.within(sizes=sizes), "curves", _CURVES,
@@ -154,7 +156,9 @@ def settings_in_run(options: ProbeOptions, oracle: FittedProbe) -> FitSettings:
 
 def neuron_fits_planned(options: ProbeOptions) -> float:
     """What a study of neurons takes, in probes of all layers whose penalty is chosen; measured on one encoder."""
-    fits = _STUDY + _HALVES * options.resamples if options.ranking != NONE else 0.0
+    fits = 0.0
+    if options.ranking != NONE:
+        fits = _SMALLEST_SET + _ITS_CURVES * options.curves + _HALVES * options.resamples
     return fits + _CLUSTERED * len(options.thresholds or ())
 
 
@@ -211,7 +215,7 @@ def _arrays_of_smallest(ranking: NeuronRanking, fits: NeuronFits, options: Probe
     found = smallest_set(ranking, fits, options.tolerance)
     assert found.test is not None
     assert found.oracle_test is not None
-    behind = difference(found.oracle_test, found.test, options.level)
+    behind = found.oracle_test.only(0) - found.test.only(0)
     return {
         "size": np.array([len(found)]),
         "dev": np.array([found.score]),
@@ -235,12 +239,3 @@ def _arrays_of_curves(ranking: NeuronRanking, fits: NeuronFits, sizes: Sequence[
         "fits": np.array([curves.fits]),
         "row_judge": np.array([int(curves.judge == "row")]),
     }
-
-
-def difference(one: Scored, other: Scored, level: float) -> Scored:
-    """The main score of one probe less that of another on the same rows, with the interval of the difference."""
-    value = one.value[:1] - other.value[:1]
-    if one.without is None or other.without is None or one.sizes is None:
-        return Scored(value, None)
-    without = one.without[:, :1] - other.without[:, :1]
-    return Scored(value, jackknife(value, without, one.sizes, level), None, without)

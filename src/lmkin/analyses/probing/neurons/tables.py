@@ -102,7 +102,14 @@ def smallest_table(dataset: xr.Dataset) -> ResultTable:
         row["judged"] = cells.get("curve_all", model, task)
         rows.append(row)
     tolerance = float(dataset.attrs["tolerance"])
-    judge = str(dataset.attrs.get("judge", ""))
+    judge = dataset.attrs.get("judge")
+    near = f"within {100 * tolerance:g} % of all neurons"
+    caption = f"The first neurons of the ranking whose own probe is {near}, on dev."
+    if judge:
+        caption += (
+            f" By another probe (penalty {judge}): kept, these neurons; random, as many drawn at random; removed, all "
+            "others. Ablated: the probe of all neurons, not fitted again, with these at their means."
+        )
     hidden = (
         "minimal_behind_se", "minimal_behind_low", "minimal_behind_high", "minimal_test_low",
         "minimal_test_high", "kept_se", "removed_se", "ablated_se", "random_se", "judged",
@@ -117,18 +124,16 @@ def smallest_table(dataset: xr.Dataset) -> ResultTable:
             Column("of", kind="count"),
             Column("minimal_test", "test", kind="number", error="minimal_test_se"),
             Column("minimal_behind", "behind all", kind="number"),
-            Column("kept", "kept", kind="number"),
-            Column("random", "random", kind="number"),
-            Column("removed", "removed", kind="number"),
-            Column("ablated", "ablated", kind="number"),
+            Column("kept", "kept", kind="number", shown=bool(judge)),
+            Column("random", "random", kind="number", shown=bool(judge)),
+            Column("removed", "removed", kind="number", shown=bool(judge)),
+            Column("ablated", "ablated", kind="number", shown=bool(judge)),
             Column("most", "most in layer", kind="plain"),
             *(Column(name, shown=False) for name in hidden),
         ],
         rows,
         title=f"Smallest sets of neurons, ranked by {dataset.attrs.get('ranking', '')}",
-        caption=f"The first neurons of the ranking whose own probe is within {100 * tolerance:g} % of all neurons, on "
-        f"dev. By another probe (penalty {judge}): kept, these neurons; random, as many drawn at random; removed, all "
-        "others. Ablated: the probe of all neurons, not fitted again, with these at their means.",
+        caption=caption,
         group="model",
         about={"level": float(dataset.attrs["level"])},
     )

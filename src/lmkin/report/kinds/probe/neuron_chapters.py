@@ -25,8 +25,8 @@ def neuron_chapters(result: Any) -> list[Chapter]:
         return []
     view = NeuronView(result.dataset)
     chapters = []
-    if view.has("curve_kept"):
-        chapters += [_curves(view, result), _where(view)]
+    if view.has("minimal"):
+        chapters += [_smallest(view, result), _where(view)]
     if view.has("cluster_left"):
         chapters.append(_thresholds(view, result))
     if view.has("overlap"):
@@ -44,6 +44,7 @@ def neuron_charts(result: Any) -> Charts:
         for key, (model, task) in zip(view.keys, view.pairs, strict=True):
             one = NeuronView(result.dataset.sel(model=[model], task=[task]))
             charts[f"probe-neurons-{key}"] = partial(curve_chart, one, width=640)
+    if view.has("minimal"):
         charts["probe-neurons-where"] = partial(where_chart, view, width=640)
         if view.has("stable"):
             charts["probe-neurons-stability"] = partial(stability_chart, view, width=640)
@@ -77,27 +78,30 @@ def _model_switch(view: NeuronView) -> list[Switch]:
     return [Switch("model", "Model:", options)]
 
 
-def _curves(view: NeuronView, result: Any) -> Chapter:
+def _smallest(view: NeuronView, result: Any) -> Chapter:
+    """Smallest sets, with the curves where these were asked for."""
     attrs = view.dataset.attrs
+    text = (
+        f"Neurons of all layers are ranked ({attrs.get('ranking', '')}). The smallest set is that of the first neurons "
+        f"whose own probe keeps the score of all within {100 * float(attrs['tolerance']):g} %, on dev."
+    )
+    table = Table(result.find_table("neurons"))
+    title = "How many neurons are enough?"
+    if not view.has("curve_kept"):
+        return Chapter(title, paragraphs=[text], tables=[table])
+    text += (
+        " The curves are scores on test by a probe that the ranking does not know (with the penalty "
+        f"“{attrs.get('judge', '')}”): of the first N neurons alone, of N random ones, and of all but the first N. If "
+        "a ranking is good, the first line rises fast above the second. What is left without the first N says how "
+        "much the others know, too: mostly the same."
+    )
+    figure = Figure(
+        curve_chart(view),
+        caption="The dashed line marks the smallest set. Point at a mark for its value.",
+        name="probe-neurons",
+    )
     return Chapter(
-        "How many neurons are enough?",
-        paragraphs=[
-            f"Neurons of all layers are ranked ({attrs.get('ranking', '')}). The smallest set is that of the first "
-            f"neurons whose own probe keeps the score of all within {100 * float(attrs['tolerance']):g} %, on dev. "
-            "The curves are scores on test by a probe that the ranking does not know (with the penalty "
-            f"“{attrs.get('judge', '')}”): of the first N neurons alone, of N random ones, and of all but the first N. "
-            "If a ranking is good, the first line rises fast above the second. What is left without the first N says "
-            "how much the others know, too: mostly the same.",
-        ],
-        figures=[
-            Figure(
-                curve_chart(view),
-                caption="The dashed line marks the smallest set. Point at a mark for its value.",
-                name="probe-neurons",
-            )
-        ],
-        switches=_pair_switch(view),
-        tables=[Table(result.find_table("neurons"))],
+        title, paragraphs=[text], figures=[figure], switches=_pair_switch(view), tables=[table]
     )
 
 

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import xarray as xr
 
-from ....analyses.probing import Cells
+from ....analyses.probing import ProbeCells
 from ....core import LmkinError, slugs
 from ...charts.style import heading, signal_text
 from ...charts.values import ERRORS, column
@@ -34,7 +34,7 @@ class ProbeView:
                 f"{', '.join(map(str, dataset)) or 'none'}."
             )
         self.dataset = dataset
-        self.cells = Cells(dataset)
+        self.cells = ProbeCells(dataset)
         self.published = published
         self.raw_models, self.raw_tasks = self.cells.labels["model"], self.cells.labels["task"]
         self.models, self.tasks = plain_names(self.raw_models), plain_names(self.raw_tasks)
