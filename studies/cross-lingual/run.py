@@ -1,7 +1,7 @@
 """What probes of English words know of other languages: English encoders, a small multilingual one, its twin.
 
     python studies/cross-lingual/run.py [--shared FOLDER] [--encoder FOLDER] [--out FOLDER] [--part pud|pmb]
-        [--models MiniLM,e5-small] [--tags upos] [--thresholds 0.1,0.3] [--sentences 100]
+        [--models MiniLM,e5-small] [--tags upos] [--thresholds 0.1,0.3] [--l1 0.003] [--sentences 100]
 
 Reads config.json; writes tables and pictures to results/, and full reports, which are not kept in the repository, to
 reports/. A run that is killed goes on. The multilingual encoder is made by train_encoder.py (see ENCODER.md).
@@ -44,6 +44,8 @@ def main() -> None:
         options = {**config["options"], **about["options"]}
         if arguments.thresholds:
             options["thresholds"] = [float(t) for t in arguments.thresholds.split(",")]
+        if arguments.l1 is not None:
+            options["l1"] = arguments.l1
         tags = arguments.tags.split(",") if arguments.tags else about["tags"]
         some = {k: corpus[: arguments.sentences] for k, corpus in corpora.items()}
         begun = time.perf_counter()
@@ -70,6 +72,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--models", help="names of config.json with commas; all by default")
     parser.add_argument("--tags", help="with commas; by default those of config.json")
     parser.add_argument("--thresholds", help="with commas; by default those of config.json")
+    parser.add_argument("--l1", type=float, help="penalty; by default chosen along a path")
     parser.add_argument("--sentences", type=int, help="only the first so many, for a try")
     return parser.parse_args()
 
