@@ -158,6 +158,8 @@ def shape(config: dict[str, Any], vocabulary: int) -> BertConfig:
         hidden_dropout_prob=0.0,
         attention_probs_dropout_prob=0.0,
         pad_token_id=0,
+        # The backward pass of torch's fused attention takes four fifths of a step on a processor.
+        attn_implementation="eager",
         **config["shape"],
     )
 
@@ -422,6 +424,7 @@ def fit(
         lr=settings["rate"],
         betas=(0.9, 0.98),
         weight_decay=settings["weight_decay"],
+        fused=True,
     )
 
     def rate(step: int) -> float:

@@ -94,6 +94,29 @@ def test_figures_of_the_thesis_stand_beside_one_s_own():
     assert ours["0.5"] == float(result.accuracy.sel(**at, neurons="0.5"))
 
 
+def test_training_accuracies_of_the_thesis_stand_beside_one_s_own():
+    """Whatever the other languages are: the words that were fitted are English ones."""
+    banks = treebanks(("en", "de"), 30)
+    result = lmkin.cross_lingual(
+        [WordVectors("a"), WordVectors("b", 1.4)], {"en": banks["en"], "qke": banks["de"]},
+        compare_published=True, **SMALL | {"tags": ["deprel", "upos"]},
+    )  # fmt: skip
+    assert "published" not in result
+    theirs = lmkin.published("thesis2022/tableC.1")
+    rows = {
+        (r["task"], r["model"]): r for r in result.find_table("published_training").to_records()
+    }
+    assert len(rows) == 2 * (2 + 10)
+    for task, name in (("upos", "POS"), ("deprel", "DEP")):
+        for model in ("gpt2", "xlm-roberta-base"):
+            for label, threshold in (("all", "None"), ("0.1", "0.1"), ("0.5", "0.5")):
+                wanted = float(theirs.sel(task=name, model=model, threshold=threshold)) / 100
+                assert rows[task, f"thesis: {model}"][label] == pytest.approx(wanted)
+        at = {"model": "b", "source": "en", "task": task, "neurons": "0.5"}
+        assert rows[task, "b"]["0.5"] == float(result.train_accuracy.sel(**at))
+    assert rows["deprel", "thesis: gpt2"]["all"] == pytest.approx(0.855)  # as printed
+
+
 def test_where_the_thesis_has_no_figures_there_are_none(caplog: pytest.LogCaptureFixture):
     banks = treebanks(("en", "de"), 30)
     with caplog.at_level("INFO", "lmkin"):
@@ -101,6 +124,7 @@ def test_where_the_thesis_has_no_figures_there_are_none(caplog: pytest.LogCaptur
             WordVectors(), banks, compare_published=True, train_on="de", **SMALL
         )
     assert "published" not in result
+    assert "published_train" not in result
     assert "fitted on English" in caplog.text
 
 
@@ -192,3 +216,17 @@ def test_without_their_file_there_are_no_probes(
     acts = lmkin.extract(models[0], treebanks(("fi",), 2)["fi"], progress=False)
     with pytest.raises(lmkin.MeasureError, match=r"no weights.*probes.safetensors"):
         lmkin.load(tmp_path / "alone.nc").predict(acts)
+
+
+def test_a_gain_is_said_as_a_gain(transfer: lmkin.CrossLingual):
+    """Whoever is ahead is named, by a number that is not negative."""
+    changed = transfer.dataset.copy(deep=True)
+    at = {"source": "en", "task": "upos", "neurons": "0.1", "test": "all"}
+    for ending, value in (("", -0.03), ("_se", 0.004), ("_low", -0.04), ("_high", -0.02)):
+        changed[f"mean_behind{ending}"].loc[at] = value
+        changed[f"mean_behind{ending}"].loc[{**at, "neurons": "0.5"}] = 0.5
+    told = [f for f in lmkin.CrossLingual(changed).findings() if "Clusters found" in f]
+    assert len(told) == 2
+    for sentence in told:
+        assert "at 0.1; on upos they are ahead of all neurons by 0.030 ± 0.004 (95 %" in sentence
+        assert "0.020 to 0.040" in sentence

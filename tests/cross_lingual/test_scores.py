@@ -11,7 +11,7 @@ import pytest
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, f1_score
+from sklearn.metrics import accuracy_score, f1_score, precision_recall_fscore_support
 from sklearn.preprocessing import StandardScaler
 
 import lmkin
@@ -65,6 +65,59 @@ def test_accuracy_and_macro_f1_are_those_of_scikit_learn(
                 f1_score(true[some], told, average="macro"), abs=0.01
             )
             assert int(transfer.rows.sel(task="upos", language=language, test=test)) == len(told)
+
+
+def test_classes_are_scored_as_scikit_learn_does(
+    transfer: lmkin.CrossLingual, rows: dict[str, Any]
+):
+    """By what the kept probes predict: precision, recall, F1 and words of each class, in every language and test."""
+    held_out = transfer["held_out"].values.astype(bool)
+    labels = transfer.classes("upos")
+    model = WordVectors("teacher", 0.8)
+    records = {
+        (r["class"], r["language"], r["test"]): r
+        for r in transfer.data()["class_scores"]
+        if r["model"] == "teacher"
+    }
+    for language, corpus in treebanks().items():
+        _, true, sentence_of = rows[language]
+        told = np.array(transfer.predict(lmkin.extract(model, corpus, progress=False)))
+        for test in ("all", "held-out"):
+            if (language, test) == ("en", "all"):
+                assert not any(key[1:] == ("en", "all") for key in records)
+                continue
+            some = held_out[sentence_of] if test == "held-out" else slice(None)
+            wanted = precision_recall_fscore_support(
+                true[some], told[some], labels=labels, zero_division=np.nan
+            )
+            occurs = [label in true[some] or label in told[some] for label in labels]
+            for label, there, *scores in zip(labels, occurs, *wanted, strict=True):
+                row = records[label, language, test]
+                mine = [np.nan if row[n] is None else row[n] for n in ("precision", "recall", "f1")]
+                assert row["support"] == scores[3]
+                np.testing.assert_allclose(mine[:2], scores[:2], atol=1e-12)
+                np.testing.assert_allclose(mine[2], scores[2] if there else np.nan, atol=1e-12)
+    counts = Counter(rows["en"][1][~held_out[rows["en"][2]]])
+    table = transfer.find_table("classes").to_records()
+    assert [r["class"] for r in table if r["model"] == "teacher"] == [
+        c for c, _ in counts.most_common()
+    ]
+    assert {r["class"]: r["train"] for r in table} == counts
+
+
+def test_intervals_of_classes_leave_out_the_same_blocks(
+    transfer: lmkin.CrossLingual, rows: dict[str, Any]
+):
+    acts = lmkin.extract(WordVectors("teacher", 0.8), treebanks()["fi"], progress=False)
+    told = np.array(transfer.predict(acts))
+    _, true, sentence_of = rows["fi"]
+    left = []
+    for block in np.array_split(np.arange(60), 5):
+        kept = ~np.isin(sentence_of, block)
+        left.append(f1_score(true[kept], told[kept], labels=["VERB"], average="macro"))
+    se = np.sqrt(4 / 5 * ((np.array(left) - np.mean(left)) ** 2).sum())
+    at = {"model": "teacher", "source": "en", "language": "fi", "test": "all", "class": "upos/VERB"}
+    assert float(transfer.f1_se.sel(at)) == pytest.approx(se)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lmkin
-from cross_lingual.treebanks import treebanks
+from cross_lingual.treebanks import WordVectors, treebanks
 from lmkin.analyses.cross_lingual.options import CrossLingualOptions
 from lmkin.analyses.cross_lingual.parallel import align_corpora, require_tags
 
@@ -128,3 +128,37 @@ def test_a_tag_that_one_language_lacks_is_named_with_those_that_it_has():
 def test_what_cannot_be_meant_is_refused_before_a_model_is_loaded(options: dict, message: str):
     with pytest.raises(lmkin.LmkinError, match=message):
         lmkin.cross_lingual("nowhere", treebanks(("en", "de"), 20), progress=False, **options)
+
+
+def test_a_held_out_sentence_that_was_fitted_as_another_is_counted():
+    banks = treebanks(("en", "de", "fi"), 40)
+    options: dict = {
+        "tags": "upos", "thresholds": 0.5, "ablations": "none", "l1": 0.02, "parts": 4, "progress": False,
+    }  # fmt: skip
+    plain = lmkin.cross_lingual(WordVectors(), banks, **options)
+    assert not [a for a in plain.alerts if a.kind == "test in train"]
+    held, fitted = (np.flatnonzero(plain.held_out.values == out) for out in (1, 0))
+
+    def repeated(language: str, *places: int) -> lmkin.Corpus:
+        """At some places stand the words of sentences that are fitted, under their own ids."""
+        sentences = list(banks[language])
+        for k, place in enumerate(places):
+            sentences[place] = dataclasses.replace(sentences[fitted[k]], id=sentences[place].id)
+        return lmkin.Corpus(sentences, name=language)
+
+    changed = {
+        **banks, "en": repeated("en", held[0]), "de": repeated("de", held[0], held[1]), "fi": banks["fi"],
+    }  # fmt: skip
+    result = lmkin.cross_lingual(WordVectors(), changed, **options)
+    (alert,) = [a for a in result.alerts if a.kind == "test in train"]
+    assert "Of the 4 held-out sentences" in alert.text
+    assert "1 in en, 2 in de, 1 in fi" in alert.text
+
+
+def test_layers_before_a_norm_are_said_once(model_folder, sample: lmkin.Corpus):
+    corpora = {"en": sample[:40], "qke": lmkin.read_corpus("sample:qke")[:40]}
+    result = lmkin.cross_lingual(
+        lmkin.load_model(model_folder("llama"), name="L"), corpora, train_on="all", tags="upos", thresholds=0.5,
+        ablations="none", l1=0.05, parts=4, progress=False,
+    )  # fmt: skip
+    assert len([a for a in result.alerts if a.kind == "before the norm"]) == 1

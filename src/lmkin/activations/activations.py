@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +99,16 @@ class Activations:
         return Activations(
             self.units.select(numbers), self._pieces, self.manifest, path=self.path, rows=absolute
         )
+
+    def take_sentences(self, numbers: Sequence[int]) -> Activations:
+        """Some of the sentences, in the order given, over the corpus that these make; nothing is copied."""
+        places = [self.units.rows_of(number) for number in numbers]
+        taken = [np.arange(p.start, p.stop, dtype=np.int64) for p in places]
+        rows = np.concatenate([np.empty(0, np.int64), *taken])
+        some, units = self.select(rows), self.units.select(rows)
+        sentence = np.repeat(np.arange(len(places), dtype=np.int32), [len(t) for t in taken])
+        some.units = replace(units, corpus=self.units.corpus[numbers], sentence=sentence)
+        return some
 
     def sentence(self, number: int) -> dict[int, NDArray[Any]]:
         """All layers of one sentence of the corpus."""

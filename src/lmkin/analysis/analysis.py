@@ -45,7 +45,7 @@ class Analysis(ABC, Generic[Options]):
     splits: ClassVar[bool] = False
     """Whether a corpus may be several, by split: train, dev and test."""
     by_name: ClassVar[bool] = False
-    """Whether corpora are several, by names of the user's own, such as languages: ``--corpora en=F de=F``."""
+    """Whether corpora or stores are several, by names of the user's own, such as languages: ``--corpora en=F de=F``."""
     attention: ClassVar[bool] = False
     """Whether models are loaded so that they show their attention."""
 

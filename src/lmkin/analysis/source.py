@@ -26,6 +26,7 @@ from ..corpus import Corpus, known_formats, read_corpus
 from ..models import LanguageModel, Loading, Reading, load_model
 from ..moments import Moments
 from ..rows import RowSource, row_source
+from .named_stores import has_named_stores, is_store, named_stores
 
 _log = logging.getLogger("lmkin")
 ROLES = ("dev", "test")
@@ -39,11 +40,11 @@ class Source:
     """Models, activations, arrays or moments, the corpus that models read, and how they read it.
 
     ``corpus`` may be several, by split: ``{"train": …, "dev": …, "test": …}``; models read them one after the other.
-    With ``by_name``, names are the user's own, such as languages: ``{"en": …, "de": …}``.
+    With ``by_name``, names are the user's own, such as languages: ``{"en": …, "de": …}``; stores come under them, too.
     """
 
     given: Any
-    """Names, loaded models, stores, a dict of arrays, `Moments`, or a source of rows; one, a list, or by split."""
+    """Names, loaded models, stores, a dict of arrays, `Moments`, or a source of rows; one, a list, by split or name."""
     corpus: Any = None
     names: Sequence[str | None] | None = option(
         None, "What to call the models, with commas, in their order.", MODEL, numbers=False
@@ -77,6 +78,11 @@ class Source:
         check_choices(self.loading)
         self._one_per_model(self.names, "names")
         self._tokenizers()
+        if self.corpus is not None and self.by_name and has_named_stores(self.given):
+            raise LmkinError(
+                "Stored activations by name hold their corpora: leave the corpora out (corpora), or give models to "
+                "read them."
+            )
         if self.corpus is None:
             # A store is made by its layers too: of those some may be asked for.
             unused = [
@@ -188,15 +194,15 @@ class Source:
     @cached_property
     def stores_by_split(self) -> dict[str, Activations] | None:
         """Activations of one model by split: a dict, or ``train=FOLDER test=FOLDER``; None for anything else."""
-        if self.corpus is not None or isinstance(self.given, Moments | RowSource):
+        if self.corpus is not None or self.by_name or isinstance(self.given, Moments | RowSource):
             return None
         if isinstance(self.given, Mapping):
             stores = dict(self.given)
-            if not set(stores) & {"train", *ROLES} or not all(map(_is_store, stores.values())):
+            if not set(stores) & {"train", *ROLES} or not all(map(is_store, stores.values())):
                 return None
         else:
             pairs = [str(s).partition("=") for s in self.specs if not isinstance(s, Activations)]
-            stores = {name: path for name, sign, path in pairs if sign and _is_store(path)}
+            stores = {name: path for name, sign, path in pairs if sign and is_store(path)}
             if not stores or len(stores) < len(self.specs):
                 return None
         return {
@@ -205,6 +211,16 @@ class Source:
             else stores[name]
             for name in checked_splits(stores)
         }
+
+    @cached_property
+    def stores_by_name(self) -> dict[str, list[Activations]] | None:
+        """Activations by names of the user's own, under each one of every model; None for anything else.
+
+        A dict, or ``en=FOLDER de=FOLDER``, where a name may come again for another model. Raise if one is no store.
+        """
+        if self.corpus is not None or not self.by_name:
+            return None
+        return named_stores(self.given if isinstance(self.given, Mapping) else self.specs)
 
     @cached_property
     def moments_by_split(self) -> dict[str, Moments] | None:
@@ -247,6 +263,9 @@ class Source:
                 "stores": {n: a.manifest["key"] for n, a in self.stores_by_split.items()},
                 "layers": str(self.reading.layers),
             }
+        if self.stores_by_name is not None:
+            keys = {n: [a.manifest["key"] for a in some] for n, some in self.stores_by_name.items()}
+            return {"stores": keys, "layers": str(self.reading.layers)}
         by_split = self.moments_by_split
         if by_split is not None:
             told = {name: [fingerprint(m.info), m.n] for name, m in by_split.items()}
@@ -303,12 +322,6 @@ def checked_splits(given: Mapping[str, Any]) -> list[str]:
             "Give train, and test to score on (and dev, to choose what is chosen); or one corpus, which is split."
         )
     return [name for name in ("train", *ROLES) if name in given]
-
-
-def _is_store(spec: Any) -> bool:
-    return isinstance(spec, Activations) or (
-        isinstance(spec, str | Path) and (Path(spec) / "manifest.json").is_file()
-    )
 
 
 def _is_file(spec: Any) -> bool:

@@ -38,6 +38,9 @@ _MODELS = "Hugging Face names or folders, untrained:SPEC[@seed], package:PACKAGE
 CORPORA = "--corpora"
 _PAIR = re.compile(r"[^\W\d_][\w-]*=.")
 """NAME=FILE; a path with a = further on is none."""
+_STORED_BY_NAME = (
+    "; or, without --corpora, folders that lmkin extract wrote, by language: en=FOLDER de=FOLDER"
+)
 _STORED = "; or, without --corpus, folders that lmkin extract wrote, or files of moments"
 
 
@@ -49,7 +52,8 @@ def analysis_command(analysis: Analysis[Any]) -> Callable[..., None]:
 
 def _parameters(analysis: Analysis[Any]) -> list[inspect.Parameter]:
     reading = {name: getattr(analysis.reading, name) for name in Reading.__dataclass_fields__}
-    help_of_models = _MODELS + (_STORED if analysis.stored else "") + "."
+    stored = _STORED_BY_NAME if analysis.by_name else _STORED
+    help_of_models = _MODELS + (stored if analysis.stored else "") + "."
     corpus = "A corpus file or folder, or sample[:LANGUAGE] for the one built in."
     run: dict[str, Any] = {"rich_help_panel": "Run"}
     return [

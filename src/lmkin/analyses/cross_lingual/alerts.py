@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ...core import Alert, AlertKind, quoted
 from ..probing import few_parts_alerts, fit_alerts, listed_classes, rare_class_alerts
-from ..similarity import dropped_alerts, unknown_alerts
+from ..similarity import dropped_alerts, pre_norm_alerts, unknown_alerts
 from .options import CrossLingualOptions
 from .run import CrossLingualRun, split_of
 
 _FEW = 30
 """Held-out sentences below which scores on them are rough."""
-_TOLD = (AlertKind.DROPPED, AlertKind.UNKNOWN_TOKENS)
-"""Of clusters: said here for all languages."""
+_TOLD = (AlertKind.DROPPED, AlertKind.UNKNOWN_TOKENS, AlertKind.PRE_NORM)
+"""Of clusters: said here once, for all languages."""
 
 
 def find_alerts(run: CrossLingualRun, options: CrossLingualOptions) -> list[Alert]:
@@ -30,13 +32,18 @@ def find_alerts(run: CrossLingualRun, options: CrossLingualOptions) -> list[Aler
 
 
 def _rows(run: CrossLingualRun) -> list[Alert]:
-    """Words that models lack, or whose tokens they do not know, in all languages together."""
+    """Words that models lack, or whose tokens they do not know, in all languages together; layers before a norm."""
     together: dict[str, Any] = {"lost": {}, "dropped": {}, "unknown": {}, "units": "word"}
     for language, info in run.rows.info.items():
         for what in ("lost", "dropped", "unknown"):
             found: Mapping[str, Any] = info.get(what, {})
             together[what] |= {f"{model} in {language}": counts for model, counts in found.items()}
-    return [*dropped_alerts(together), *unknown_alerts(together)]
+    models = run.rows.models
+    before_norm = pre_norm_alerts(
+        {"manifests": {m.name: m.manifest for m in models}},
+        [(m.name, n) for m in models for n in m.layers],
+    )
+    return [*dropped_alerts(together), *unknown_alerts(together), *before_norm]
 
 
 def _sentences(run: CrossLingualRun) -> list[Alert]:
@@ -60,6 +67,30 @@ def _sentences(run: CrossLingualRun) -> list[Alert]:
                 f"share (held_out_share=…).",
             )
         )
+    return [*alerts, *_held_out_in_train(run)]
+
+
+def _held_out_in_train(run: CrossLingualRun) -> list[Alert]:
+    """Held-out sentences that were fitted all the same, as another sentence with the same words or translation."""
+    parallel = run.rows.parallel
+    held, fitted = np.flatnonzero(parallel.held_out), np.flatnonzero(~parallel.held_out)
+    again: dict[str, set[int]] = {}
+    for language, corpus in parallel.corpora.items():
+        texts = {corpus[k].text for k in fitted}
+        again[language] = {int(k) for k in held if corpus[k].text in texts}
+    alerts = []
+    for source in run.sources:
+        counts = {name: len(again[name] | again[source]) for name in parallel.languages}
+        listed = ", ".join(f"{n:,} in {name}" for name, n in counts.items() if n)
+        if listed:
+            alerts.append(
+                Alert(
+                    AlertKind.TEST_IN_TRAIN,
+                    f"Of the {len(held):,} held-out sentences some were fitted in {source} all the same, for the "
+                    f"corpora hold them, or their translations, more than once: {listed}. Keep each sentence once.",
+                    source,
+                )
+            )
     return alerts
 
 

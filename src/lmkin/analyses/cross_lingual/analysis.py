@@ -10,6 +10,7 @@ from ...rows import Workspace
 from .options import CrossLingualOptions
 from .parallel import align_corpora, require_languages, require_tags
 from .result import CrossLingual
+from .stores import parallel_corpora
 
 
 @analysis
@@ -23,12 +24,15 @@ class CrossLingualAnalysis(Analysis[CrossLingualOptions]):
 
         lmkin cross-lingual bert-base-multilingual-cased --corpora en=en_pud.conllu de=de_pud.conllu fi=fi_pud.conllu
         --train-on en -o transfer
+
+    Stored activations of one model, or of several, will do in place of models and corpora:
+
+        lmkin cross-lingual en=en.acts de=de.acts fi=fi.acts --train-on en -o transfer
     """
     function = "cross_lingual"
     Options = CrossLingualOptions
     result = CrossLingual
     by_name = True
-    stored = False
 
     def check(self, options: Any) -> None:
         """Raise if an option has a value that cannot be meant."""
@@ -37,28 +41,30 @@ class CrossLingualAnalysis(Analysis[CrossLingualOptions]):
 
     def check_source(self, source: Source, options: Any) -> None:
         """Raise if there are no two languages to read, before anything is read."""
-        if source.corpus is None:
+        super().check_source(source, options)
+        if source.corpus is None and source.stores_by_name is None:
             raise LmkinError(
                 "Give parallel corpora for the models to read, by language: corpora {'en': …, 'de': …}, on the command "
-                "line --corpora en=FILE de=FILE."
+                "line --corpora en=FILE de=FILE; or, without models, stored activations by language: en=FOLDER "
+                "de=FOLDER."
             )
-        super().check_source(source, options)
-        if not hasattr(source.corpus, "items"):
+        if source.corpus is not None and not hasattr(source.corpus, "items"):
             raise LmkinError(
                 "Corpora are given by language, such as {'en': …, 'de': …}, on the command line --corpora en=FILE "
                 "de=FILE; got one without a name."
             )
-        require_languages(source.corpus)
-        options.sources(list(source.corpus))
+        by_language: Any = source.corpus or source.stores_by_name
+        require_languages(by_language)
+        options.sources(list(by_language))
         if source.reading.units != "word":
             raise LmkinError("Tags are of words, so transfer reads words (units='word').")
 
     def check_run(self, source: Source, options: Any, running: Running) -> None:
         """Raise if anything about a run cannot be meant; only the corpora are read for it."""
         super().check_run(source, options, running)
-        assert source.corpora is not None
-        require_tags(source.corpora, options.tag_names())
-        align_corpora(source.corpora, options, running.seed)
+        corpora = parallel_corpora(source)
+        require_tags(corpora, options.tag_names())
+        align_corpora(corpora, options, running.seed)
 
     def plan(self, source: Source, options: Any, running: Running) -> Plan:
         """Disk, memory and time of activations, clusters and fits."""

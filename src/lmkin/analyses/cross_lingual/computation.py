@@ -13,12 +13,12 @@ from ...estimators import PenaltyName
 from ...models import Reading, ReadingOptions, check_reading
 from ...results import make_provenance
 from ...rows import Workspace
-from ..redundancy import Linkage, Representative, identity_of
+from ..redundancy import THRESHOLDS, Linkage, Representative, identity_of
 from .ablations import ABLATIONS
 from .alerts import find_alerts
 from .baselines import score_baselines
 from .dataset import make_dataset
-from .options import TAGS, THRESHOLDS, Alignment, CrossLingualOptions, Unseen
+from .options import TAGS, Alignment, CrossLingualOptions, Unseen
 from .probes import KeptProbe
 from .result import CrossLingual
 from .run import CrossLingualRun, fit_everything
@@ -66,9 +66,10 @@ def cross_lingual(
     Parameters
     ----------
     source
-        A model, or several: the first is what the others are compared with.
+        A model, or several: the first is what the others are compared with. Or, without a corpus, stored activations by
+        language, ``{"en": …, "de": …}``; of several models a list of stores for each language.
     corpus
-        Parallel corpora by language, ``{"en": …, "de": …}``.
+        Parallel corpora by language, ``{"en": …, "de": …}``, for models to read.
     train_on
         The language that probes are fitted on, several, or ``"all"``: each in turn. By default the first.
     tags

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import xarray as xr
 
-from ..probing import Scored, Variables, mean_of
+from ..probing import Scored, Task, Variables, mean_of
 from .baselines import Baselines
 from .families import families_of
 from .neuron_sets import EVERY
 from .options import CrossLingualOptions
-from .published import published_transfer
+from .published import published_figures
 from .run import HELD_OUT, TESTS, CrossLingualRun, Transfer, rows_of, split_of
 from .sampled import SCORES
 
@@ -35,6 +35,10 @@ LONG = {
     "unknown": "share of words with an unknown token", "width": "neurons that the probe reads",
     "used": "neurons with a weight that is not 0", "weights": "weights that are not 0", "l1": "penalty λ₁",
     "kkt": "largest violation of the KKT conditions, in units of λ₁", "iterations": "iterations",
+    "train_support": "words of the class that were fitted", "support": "words of the class",
+    "precision": "share of the words that are predicted as the class that are of it, by all neurons",
+    "recall": "share of the words of the class that are predicted as it, by all neurons",
+    "f1": "F1 of the class, by all neurons",
     "held_out": "whether a sentence is held out",
 }  # fmt: skip
 
@@ -59,11 +63,13 @@ def make_dataset(
             "neurons": order,
             "language": languages,
             "test": TESTS,
+            "class": class_labels(run.tasks),
             **({"family": list(named)} if named else {}),
         },
         LONG,
     )
     _put_rows(table, run)
+    _put_classes(table, run)
     by_key = {(t.model, t.language, t.task.name, t.neurons.label): t for t in run.transfers}
     for one in run.transfers:
         _put_fit(table, one)
@@ -93,11 +99,10 @@ def make_dataset(
         {"long_name": LONG["held_out"]},
     )
     if options.compare_published:
-        shown = published_transfer(languages, run.sources, options.tag_names(), order)
-        if shown is not None:
-            dataset["published"] = shown.reindex(
-                task=list(options.tag_names()), neurons=order, language=languages
-            )
+        figures = published_figures(languages, run.sources, options.tag_names(), order)
+        for name, shown in figures.items():
+            axes = {"task": list(options.tag_names()), "neurons": order, "language": languages}
+            dataset[name] = shown.reindex({d: axes[d] for d in axes if d in shown.dims})
     return dataset
 
 
@@ -121,6 +126,31 @@ def _put_rows(table: Variables, run: CrossLingualRun) -> None:
             told = counts[model.name]
             share = told["with_unknown_token"] / told["units"]
             table.put("unknown", share, model=model.name, language=language)
+
+
+def class_labels(tasks: Mapping[tuple[str, str], Task]) -> list[str]:
+    """``task/label`` of every label that a language of training has, task after task."""
+    labels: dict[str, set[str]] = {}
+    for (_, tag), task in tasks.items():
+        labels.setdefault(tag, set()).update(task.classes)
+    return [f"{tag}/{label}" for tag, known in labels.items() for label in sorted(known)]
+
+
+def _put_classes(table: Variables, run: CrossLingualRun) -> None:
+    """Words of each class, and how well probes of all neurons predict them in every language."""
+    for (source, tag), task in run.tasks.items():
+        for label, count in zip(task.classes, task.counts.tolist(), strict=True):
+            table.put("train_support", count, source=source, **{"class": f"{tag}/{label}"})
+    for one in (t for t in run.transfers if t.neurons.label == EVERY):
+        tag, labels = one.task.name, one.task.classes
+        for (language, test), scores in one.by_class.items():
+            here = {"source": one.language, "language": language, "test": test}
+            for k, label in enumerate(labels):
+                at = {**here, "class": f"{tag}/{label}"}
+                table.put("support", float(scores.support[k]), **at)
+                table.put("precision", float(scores.precision[k]), model=one.model, **at)
+                table.put("recall", float(scores.recall[k]), model=one.model, **at)
+                table.put_scored(("f1",), scores.f1.only(k), model=one.model, **at)
 
 
 def _put_fit(table: Variables, one: Transfer) -> None:

@@ -54,10 +54,19 @@ def _sources(cells: TransferCells, run: dict[str, str]) -> list[str]:
 
 
 def _said(cells: TransferCells, name: str, **at: str) -> str:
+    """A number with its error and interval."""
     value, se = cells.get(name, **at), cells.get(f"{name}_se", **at)
     low, high = cells.get(f"{name}_low", **at), cells.get(f"{name}_high", **at)
     level = float(cells.attrs["level"])
     return f"{say_value(value, se) if value is not None else '–'}{say_interval(low, high, level)}"
+
+
+def _gained(cells: TransferCells, name: str, **at: str) -> str:
+    """The same of the difference the other way round."""
+    turned = {n: cells.get(f"{name}{n}", **at) for n in ("", "_high", "_low")}
+    value, low, high = (None if v is None else -v for v in turned.values())
+    said = say_value(value, cells.get(f"{name}_se", **at)) if value is not None else "–"
+    return f"{said}{say_interval(low, high, float(cells.attrs['level']))}"
 
 
 def _subject(run: dict[str, str]) -> str:
@@ -128,11 +137,14 @@ def _neurons(cells: TransferCells, run: dict[str, str]) -> list[str]:
     if enough:
         at = {**run, "neurons": enough[-1]}
         left = cells.get("width", **at) or 0
+        at |= {"test": EVERYWHERE}
+        behind = (cells.get("mean_behind", **at) or 0) >= 0
+        who = "all neurons are ahead of them" if behind else "they are ahead of all neurons"
+        said = (_said if behind else _gained)(cells, "mean_behind", **at)
         sentences.append(
             f"Clusters found on {run['source']} leave {left:,.0f} of {width:,.0f} neurons of {run['model']} at "
-            f"{enough[-1]}; on {run['task']} all neurons are ahead of them by "
-            f"{_said(cells, 'mean_behind', **at, test=EVERYWHERE)} in mean accuracy over the other languages: no more "
-            f"than one point."
+            f"{enough[-1]}; on {run['task']} {who} by {said} in mean accuracy over the other languages"
+            + (": no more than one point." if behind else ".")
         )
     losses: dict[str, float] = {}
     for label in cells.sets(run, "layers"):

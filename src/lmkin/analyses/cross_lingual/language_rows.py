@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from ...activations import Activations, JoinedLayers, common_units
 from ...analysis import Running, Source
-from ...core import unique_names
+from ...core import quoted, unique_names
 from ...corpus import Units
 from ...rows import Workspace, row_source
+from ..probing import require_finite
 from ..redundancy import chosen_layers, extract_models
 from .parallel import Parallel
+from .stores import aligned_stores
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]
+_BLOCK = 4096
+"""Rows that are looked at together where they may be on disk."""
 
 
 class SomeColumns:
@@ -82,6 +86,20 @@ class LanguageRows:
         joined = JoinedLayers([acts.layer(n) for n in self.layers])
         return joined if rows is None else joined.select(rows)
 
+    def blocks(self, language: str, rows: IntArray | None = None) -> Iterator[tuple[slice, Array]]:
+        """Some rows × all neurons, some thousand rows after the other. Raise at a number that no probe can read."""
+        matrix = self.matrix(language, rows)
+        for start in range(0, len(matrix), _BLOCK):
+            here = slice(start, min(start + _BLOCK, len(matrix)))
+            X = np.asarray(matrix[here])
+            require_finite(X, self.name, quoted(language), self.layers, self.widths)
+            yield here, X
+
+    def require_finite(self, language: str) -> None:
+        """Raise if there is a number that no probe can read among the rows of a language."""
+        for _ in self.blocks(language):
+            pass
+
     def columns(self, layers: Sequence[int]) -> IntArray:
         """The columns of some layers."""
         owner = np.repeat(self.layers, self.widths)
@@ -108,15 +126,9 @@ def open_languages(
     source: Source, parallel: Parallel, running: Running, work: Workspace
 ) -> AllLanguages:
     """Activations of every model in every language, cut down to the words that all models have."""
-    reading = {k: v for k, v in asdict(source.reading).items() if v is not None}
-    names = unique_names(m.name for m in source.models)
-    by_model: list[dict[str, Activations]] = [
-        {
-            language: extract_models([model], corpus, work, progress=running.progress, **reading)[0]
-            for language, corpus in parallel.corpora.items()
-        }
-        for model in source.models
-    ]
+    stored = aligned_stores(source, parallel)
+    by_model = _extracted(source, parallel, running, work) if stored is None else stored
+    asked = "all" if stored is None else source.reading.layers
     units, info = {}, {}
     for language in parallel.languages:
         stores = [acts[language] for acts in by_model]
@@ -124,8 +136,25 @@ def open_languages(
         for acts, cut in zip(by_model, common_units(stores), strict=True):
             acts[language] = cut
         units[language] = by_model[0][language].units
+    first = [acts[parallel.languages[0]] for acts in by_model]
     models = [
-        LanguageRows(name, acts, tuple(chosen_layers(next(iter(acts.values())), "all")))
-        for name, acts in zip(names, by_model, strict=True)
+        LanguageRows(name, acts, tuple(chosen_layers(one, asked)))
+        for name, acts, one in zip(
+            unique_names(a.name for a in first), by_model, first, strict=True
+        )
     ]
     return AllLanguages(parallel, models, units, info)
+
+
+def _extracted(
+    source: Source, parallel: Parallel, running: Running, work: Workspace
+) -> list[dict[str, Activations]]:
+    """Of each model the activations of each language, read now."""
+    reading = {k: v for k, v in asdict(source.reading).items() if v is not None}
+    return [
+        {
+            language: extract_models([model], corpus, work, progress=running.progress, **reading)[0]
+            for language, corpus in parallel.corpora.items()
+        }
+        for model in source.models
+    ]

@@ -9,6 +9,7 @@ import xarray as xr
 from ...results import Column, ResultTable
 from ..probing import ERRORS
 from .cells import EVERYWHERE, HELD_OUT, TransferCells, run_columns, said_of
+from .published import FROM, code_of
 
 
 def neuron_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
@@ -174,10 +175,51 @@ def published_table(dataset: xr.Dataset) -> ResultTable:
             Column("ours", "here", kind="number"),
             *(Column(m, kind="number") for m in there),
         ],
-        [row for row in rows if row["source"] == "en" or row["source"].startswith(("en_", "en-"))],
+        [row for row in rows if code_of(row["source"]) == FROM],
         title="Beside the thesis",
         caption="Accuracy on all sentences, fitted on English: yours, and the thesis's figures (tables B.1 and B.2) "
         "for multilingual models on parallel treebanks. Its probes, and its clusters, were made otherwise.",
         group=("model", "task", "language"),
         most=24,
+    )
+
+
+def training_rows(dataset: xr.Dataset) -> list[dict[str, Any]]:
+    """Accuracy on the words that were fitted: a row a task and model, own and published, a column a threshold."""
+    cells, rows = TransferCells(dataset), []
+    cuts = [label for label, kind in cells.kinds.items() if kind != "layers"]
+    for task in cells.labels["task"]:
+        theirs = [
+            {"task": task, "model": f"thesis: {model}", "source": FROM}
+            | {c: cells.get("published_train", published_train_model=model, task=task, neurons=c) for c in cuts}
+            for model in cells.labels["published_train_model"]
+        ]  # fmt: skip
+        if all(row[c] is None for row in theirs for c in cuts):
+            continue  # a task that the thesis has not
+        rows += [
+            run | {c: cells.get("train_accuracy", **run, neurons=c) for c in cuts}
+            for run in cells.runs()
+            if run["task"] == task and code_of(run["source"]) == FROM
+        ]
+        rows += theirs
+    return rows
+
+
+def training_table(dataset: xr.Dataset) -> ResultTable:
+    """How well probes fit their own words, beside table C.1 of the thesis."""
+    labels = zip(map(str, dataset["neurons"].values), dataset["kind"].values, strict=True)
+    cuts = [label for label, kind in labels if kind != "layers"]
+    return ResultTable(
+        "published_training",
+        [
+            Column("task", shown=len(dataset["task"]) > 1),
+            Column("model"),
+            Column("source", "fitted on", shown=False),
+            *(Column(label, kind="number") for label in cuts),
+        ],
+        training_rows(dataset),
+        title="How well the words that were fitted are predicted, beside the thesis",
+        caption="Accuracy by the threshold of the clustering, fitted on English (table C.1 of the thesis). Its words, "
+        "its probes and its clusters are others.",
+        group=("task",),
     )

@@ -10,7 +10,13 @@ from ...analysis import MEASURES, Intervals
 from ...core import LmkinError, did_you_mean, option, quoted
 from ...estimators import PenaltyName
 from ..probing import ProbeOptions
-from ..redundancy import Linkage, Representative, check_thresholds, parse_thresholds
+from ..redundancy import (
+    THRESHOLDS,
+    Linkage,
+    Representative,
+    check_thresholds,
+    parse_thresholds,
+)
 from .ablations import ABLATIONS
 from .families import check_families, parse_families
 
@@ -18,7 +24,6 @@ TASK = "Task"
 PROBE = "Probe"
 NEURONS = "Neurons"
 TAGS = ("upos", "deprel")
-THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 ALL = "all"
 NONE = "none"
 Alignment = Literal["id", "order"]
@@ -104,7 +109,7 @@ class CrossLingualOptions(Intervals):
     thresholds: Sequence[float] = option(
         THRESHOLDS,
         "Thresholds of the clustering at which a probe is fitted on the neurons left: numbers with commas, or "
-        "FROM:TO:STEP. Default: 0:0.9:0.1.",
+        "FROM:TO:STEP. Default: 0:0.9:0.1,0.95.",
         NEURONS,
         parse=parse_thresholds,
     )

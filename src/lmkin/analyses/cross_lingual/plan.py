@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from ...activations import plan_extraction
 from ...analysis import Running, Source
 from ...core import Plan, Step, budget
-from ..redundancy import plan_clustering
+from ..redundancy import chosen_layers, plan_clustering
 from .fits import memory_of_fits, require_room
 from .options import CrossLingualOptions
-from .parallel import align_corpora
+from .parallel import Parallel, align_corpora
+from .stores import aligned_stores, parallel_corpora
 
 _PASSES = 250
 """Passes over the rows that choosing a penalty takes, within a factor of 3."""
@@ -24,8 +26,7 @@ _TRIAL = (8192, 512, 16)
 
 def plan_transfer(source: Source, options: CrossLingualOptions, running: Running) -> Plan:
     """Some batches of every model are timed, and a product of the size that fits need. Raise if it cannot fit."""
-    assert source.corpora is not None
-    parallel = align_corpora(source.corpora, options, running.seed)
+    parallel = align_corpora(parallel_corpora(source), options, running.seed)
     sources = options.sources(parallel.languages)
     classes = [
         max(len(set(parallel.corpora[name].tags(tag))) for name in sources)
@@ -34,17 +35,7 @@ def plan_transfer(source: Source, options: CrossLingualOptions, running: Running
     sets = 1 + len(options.cuts()) + len(options.sets())
     steps: list[Step] = []
     details: list[dict[str, Any]] = []
-    for model in source.models:
-        runs = {
-            name: plan_extraction(
-                model, corpus, source.reading.rule(), layers=source.reading.layers,
-                batch_tokens=source.reading.batch_tokens,
-            )
-            for name, corpus in parallel.corpora.items()
-        }  # fmt: skip
-        every = list(runs.values())
-        width = sum(model.widths[n] for n in every[0].layers)
-        rows = {name: run.units for name, run in runs.items()}
+    for title, rows, width, extraction in _sized(source, parallel):
         n = max(rows[name] for name in sources)
         require_room(n, max(classes), running)
         clusters = plan_clustering(
@@ -57,21 +48,14 @@ def plan_transfer(source: Source, options: CrossLingualOptions, running: Running
             fits += (len(rows) - len(sources)) * len(classes)
             share += sum(count for name, count in rows.items() if name not in sources)
         seconds = _PASSES * share * width * sum(classes) * _product_time()
-        note = f"{sum(rows.values()):,} words of {len(rows)} languages, {sum(r.tokens for r in every):,} tokens"
         steps += [
-            Step(
-                f"{model.name}: activations",
-                round(sum(r.seconds for r in every), 1),
-                max(r.memory_bytes for r in every),
-                sum(r.disk_bytes for r in every),
-                note,
-            ),
-            Step(f"{model.name}: clusters", None, clusters.memory, note=f"{width:,} neurons, {clusters.route}"),
-            Step(f"{model.name}: probes", round(seconds, 1), memory, note=f"{fits} probes"),
+            *extraction,
+            Step(f"{title}: clusters", None, clusters.memory, note=f"{width:,} neurons, {clusters.route}"),
+            Step(f"{title}: probes", round(seconds, 1), memory, note=f"{fits} probes"),
         ]  # fmt: skip
         details.append(
             {
-                "model": model.name, "rows": rows, "neurons": width, "route": clusters.route, "probes": fits,
+                "model": title, "rows": rows, "neurons": width, "route": clusters.route, "probes": fits,
                 "bytes_clusters": clusters.memory, "bytes_fits": memory, "seconds_fits": round(seconds, 1),
             }
         )  # fmt: skip
@@ -81,6 +65,36 @@ def plan_transfer(source: Source, options: CrossLingualOptions, running: Running
         f"sentences are fitted on, {held:,} held out; charts come on top"
     )
     return Plan(title, steps, budget(running.memory).memory, {"models": details})
+
+
+def _sized(
+    source: Source, parallel: Parallel
+) -> Iterator[tuple[str, dict[str, int], int, list[Step]]]:
+    """Of each model its name, rows by language, neurons, and the step that reads the corpora, if there is one."""
+    stored = aligned_stores(source, parallel)
+    for acts in stored or ():
+        first = acts[parallel.languages[0]]
+        width = sum(first.widths[n] for n in chosen_layers(first, source.reading.layers))
+        yield first.name, {name: len(acts[name]) for name in parallel.languages}, width, []
+    for model in source.models if stored is None else ():
+        runs = {
+            name: plan_extraction(
+                model, corpus, source.reading.rule(), layers=source.reading.layers,
+                batch_tokens=source.reading.batch_tokens,
+            )
+            for name, corpus in parallel.corpora.items()
+        }  # fmt: skip
+        every = list(runs.values())
+        rows = {name: run.units for name, run in runs.items()}
+        tokens = sum(run.tokens for run in every)
+        step = Step(
+            f"{model.name}: activations",
+            round(sum(run.seconds for run in every), 1),
+            max(run.memory_bytes for run in every),
+            sum(run.disk_bytes for run in every),
+            f"{sum(rows.values()):,} words of {len(rows)} languages, {tokens:,} tokens",
+        )
+        yield model.name, rows, sum(model.widths[n] for n in every[0].layers), [step]
 
 
 def _product_time() -> float:

@@ -13,6 +13,7 @@ from ...core import MeasureError, one_of, quoted
 from ...results import Files, Result, ResultTable, result_kind, save_result
 from ..probing import require_read_alike
 from ..redundancy import identity_of
+from .class_tables import class_rows, class_score_table, class_table
 from .findings import transfer_findings
 from .language_tables import family_rows, family_table, language_rows, language_table
 from .neuron_tables import (
@@ -21,6 +22,7 @@ from .neuron_tables import (
     neuron_rows,
     neuron_table,
     published_table,
+    training_table,
     transfer_table,
 )
 from .probes import FILE, KeptProbe, Key, load_probes, save_probes
@@ -101,25 +103,29 @@ class CrossLingual(Result):
         )
 
     def tables(self) -> list[ResultTable]:
-        """Languages, families, neurons, and models beside the first."""
+        """Languages, families, neurons, classes, and models beside the first."""
         tables = [language_table(self.dataset)]
         if "family_accuracy" in self.dataset:
             tables.append(family_table(self.dataset))
         tables.append(neuron_table(self.dataset))
+        tables.append(class_table(self.dataset))
         if "model_difference" in self.dataset:
             tables.append(model_table(self.dataset))
         if "published" in self.dataset:
             tables.append(published_table(self.dataset))
+        if "published_train" in self.dataset:
+            tables.append(training_table(self.dataset))
         return tables
 
     def data(self) -> dict[str, Any]:
-        """Languages, families, neurons, models and labels as plain data."""
+        """Languages, families, neurons, models, labels and their scores as plain data."""
         return {
             "languages": language_rows(self.dataset),
             "families": family_rows(self.dataset),
             "neurons": neuron_rows(self.dataset),
             "models": model_rows(self.dataset) if "model_difference" in self.dataset else [],
             "classes": self.attrs["classes"],
+            "class_scores": class_rows(self.dataset),
             "alerts": [alert.to_dict() for alert in self.alerts],
         }
 
@@ -130,7 +136,11 @@ class CrossLingual(Result):
     def files(self) -> Files:
         """Scores, tables, everything that was scored, a row a score; and the probes themselves."""
         files: Files = {f"{self.kind}.nc": lambda path: save_result(self.dataset, path)}
-        for table in (*self.tables(), transfer_table(self.dataset)):
+        for table in (
+            *self.tables(),
+            transfer_table(self.dataset),
+            class_score_table(self.dataset),
+        ):
             files[f"{table.name}.csv"] = table.save_csv
         if self.probes:
             files[FILE] = lambda path: save_probes(self.probes, path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +17,13 @@ from .language_rows import AllLanguages, LanguageRows, open_languages
 from .neuron_sets import EVERY, NeuronSet, cluster_source, neuron_sets
 from .options import CrossLingualOptions
 from .parallel import align_corpora
-from .sampled import Scorer
+from .sampled import ClassScores, Scorer
+from .stores import parallel_corpora
 
 IntArray = NDArray[np.int64]
 EVERYWHERE, HELD_OUT = "all", "held-out"
 TESTS = (EVERYWHERE, HELD_OUT)
 """All sentences, most of whose translations were fitted on; and those whose translations were not."""
-_BLOCK = 4096
 
 
 @dataclass
@@ -41,6 +40,8 @@ class Transfer:
     """Accuracy on the words that were fitted."""
     scores: dict[tuple[str, str], Scored]
     """By language and test."""
+    by_class: dict[tuple[str, str], ClassScores] = field(default_factory=dict)
+    """The same of each class, by a probe of all neurons."""
 
 
 @dataclass
@@ -71,9 +72,8 @@ def fit_everything(
     source: Source, options: CrossLingualOptions, running: Running, work: Workspace
 ) -> CrossLingualRun:
     """Align the corpora, open the rows, read the tasks, cluster, fit and score."""
-    assert source.corpora is not None
-    sources = options.sources(list(source.corpora))
-    parallel = align_corpora(source.corpora, options, running.seed)
+    parallel = align_corpora(parallel_corpora(source), options, running.seed)
+    sources = options.sources(parallel.languages)
     rows = open_languages(source, parallel, running, work)
     parts = {test: parallel.parts(options.blocks, held_out=test == HELD_OUT) for test in TESTS}
     scorers = {test: Scorer(part, options.intervals, options.level) for test, part in parts.items()}
@@ -117,6 +117,7 @@ def _transfer(
     advance: Callable[[int], None],
 ) -> None:
     """Cluster on one language, fit every set of neurons for every task, and score all languages in one pass each."""
+    model.require_finite(language)
     clustering = cluster_source(
         model, language, run.rows.split(language)[0], options, running, work
     )
@@ -136,7 +137,7 @@ def _transfer(
     ]
     for target in run.rows.parallel.languages:
         probes = [(neurons.columns, probe) for _, neurons, probe in fitted]
-        for one, predicted in zip(transfers, predict(model.matrix(target), probes), strict=True):
+        for one, predicted in zip(transfers, predict(model, target, probes), strict=True):
             _score(run, one, target, predicted, options)
     run.transfers += transfers
 
@@ -160,6 +161,9 @@ def _score(
         if test == EVERYWHERE and target == one.language:
             continue  # most of these were fitted
         one.scores[target, test] = scorer.score(true, mine, sentence, len(task.classes))
+        if one.neurons.label == EVERY:
+            scores = scorer.score_classes(true, mine, sentence, len(task.classes))
+            one.by_class[target, test] = scores
 
 
 def known_labels(task: Task, split: str, options: CrossLingualOptions) -> IntArray:
@@ -170,9 +174,14 @@ def known_labels(task: Task, split: str, options: CrossLingualOptions) -> IntArr
     return true
 
 
-def predict(matrix: Any, probes: Sequence[tuple[IntArray, FittedProbe]]) -> list[IntArray]:
+def predict(
+    model: LanguageRows,
+    language: str,
+    probes: Sequence[tuple[IntArray, FittedProbe]],
+    rows: IntArray | None = None,
+) -> list[IntArray]:
     """Classes by several probes in one pass over the rows; each reads only the columns that it has weights for."""
-    n = int(matrix.shape[0])
+    n = len(model.matrix(language, rows))
     predicted = [np.empty(n, np.int64) for _ in probes]
     used = [
         (
@@ -182,9 +191,7 @@ def predict(matrix: Any, probes: Sequence[tuple[IntArray, FittedProbe]]) -> list
         )
         for columns, probe in probes
     ]
-    for start in range(0, n, _BLOCK):
-        here = slice(start, min(start + _BLOCK, n))
-        block = np.asarray(matrix[here])
+    for here, block in model.blocks(language, rows):
         for out, (columns, W, b) in zip(predicted, used, strict=True):
             out[here] = (block[:, columns].astype(np.float64) @ W + b).argmax(1)
     return predicted
@@ -212,11 +219,13 @@ def _ceilings(
                 run.ceilings[model.name, language, tag] = done[language, tag]
                 continue
             task = run.own[language, tag]
+            if fits is None:
+                model.require_finite(language)
             fits = fits or Fits(run.rows, model, language, options, running, work)
             probe = fits.fit(task, columns)
             advance(1)
             held = run.rows.split(language)[1][task.rows["dev"]]
-            (predicted,) = predict(model.matrix(language, held), [(columns, probe)])
+            (predicted,) = predict(model, language, [(columns, probe)], held)
             run.ceilings[model.name, language, tag] = run.scorers[HELD_OUT].score(
                 task.target["dev"], predicted, units.sentence[held], len(task.classes)
             )

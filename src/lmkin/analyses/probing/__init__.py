@@ -5,6 +5,7 @@ from .cells import Cells
 from .computation import compute_probes, probe
 from .fit_alerts import few_parts_alerts, fit_alerts, listed_classes, rare_class_alerts
 from .fits import FittedProbe, design_of, fit_probe
+from .model_rows import require_finite
 from .neurons.clustered import probe_clusters
 from .neurons.curves import neuron_curves
 from .neurons.minimal import minimal_neurons
@@ -18,7 +19,7 @@ from .plan import bytes_of_fits, bytes_of_scores
 from .read_alike import require_read_alike
 from .result import Probes
 from .scored import Scored, mean_of
-from .scores import class_scores, f1_by_class, tally
+from .scores import class_scores, f1_by_class, precision_by_class, recall_by_class, tally
 from .tables import ProbeCells, baseline_table, published_table
 from .tasks import Task, read_tasks
 from .variables import ERRORS, Variables
@@ -56,6 +57,7 @@ __all__ = [
     "most_frequent",
     "neuron_curves",
     "neuron_overlap",
+    "precision_by_class",
     "probe",
     "probe_clusters",
     "published_table",
@@ -64,6 +66,8 @@ __all__ = [
     "ranking_names",
     "rare_class_alerts",
     "read_tasks",
+    "recall_by_class",
+    "require_finite",
     "require_read_alike",
     "save_weights",
     "tally",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...core import Alert, AlertKind, quoted
 from ..similarity import FEW_PARTS
@@ -49,7 +48,7 @@ def fit_alerts(
                 where,
             )
         )
-    ends = sum(_is_at_end(probe.path) for probe in fitted)
+    ends = sum(_is_at_end(probe) for probe in fitted)
     if ends:
         alerts.append(
             Alert(
@@ -62,9 +61,12 @@ def fit_alerts(
     return alerts
 
 
-def _is_at_end(path: Sequence[Any]) -> bool:
-    """Whether the last penalty of a path is the best."""
-    return len(path) > 1 and min(path, key=lambda step: step.dev_loss) is path[-1]
+def _is_at_end(probe: FittedProbe) -> bool:
+    """Whether the last penalty of a path was taken.
+
+    By the penalty: the step that was taken has the loss of the exact fit, and need no longer be the least of the path.
+    """
+    return len(probe.path) > 1 and probe.l1 == probe.path[-1].l1
 
 
 def few_parts_alerts(parts: int, of: str) -> list[Alert]:

@@ -49,34 +49,37 @@ class ModelRows:
         joined = JoinedLayers([acts.layer(n) for n in self.layers]).select(rows)
         if resident:
             X = np.ascontiguousarray(joined[:], np.float32)
-            self._require_finite(X, split)
+            require_finite(X, self.name, split, self.layers, self.widths)
             return X
         for start in range(0, len(joined), _CHUNK):
-            self._require_finite(joined[start : start + _CHUNK], split)
+            block = joined[start : start + _CHUNK]
+            require_finite(block, self.name, split, self.layers, self.widths)
         return joined
-
-    def _require_finite(self, X: Any, split: str) -> None:
-        """Raise if there is a number that no probe can read."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(X.sum(0, dtype=np.float64)).all():
-                return
-        bad = np.argwhere(~np.isfinite(X))
-        if not len(bad):
-            return  # finite, though their sum is not
-        column = int(bad[0, 1])
-        edges = np.cumsum(self.widths)
-        place = int(np.searchsorted(edges, column, "right"))
-        neuron = column - int(edges[place - 1] if place else 0)
-        raise MeasureError(
-            f"{self.name} has NaN or infinite values in {split}: {len(bad):,} of them, the first in layer "
-            f"{self.layers[place]}, neuron {neuron}. Extract these activations again (float16 overflows above "
-            f"65,504), or leave out such rows."
-        )
 
     def columns(self, first: int, end: int) -> slice:
         """The columns of some neighbouring layers, by their place."""
         edges = np.cumsum([0, *self.widths])
         return slice(int(edges[first]), int(edges[end]))
+
+
+def require_finite(
+    X: Any, model: str, where: str, layers: Sequence[int], widths: Sequence[int]
+) -> None:
+    """Raise if there is a number that no probe can read; ``X`` is rows × the neurons of some layers, side by side."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(X.sum(0, dtype=np.float64)).all():
+            return
+    bad = np.argwhere(~np.isfinite(X))
+    if not len(bad):
+        return  # finite, though their sum is not
+    column = int(bad[0, 1])
+    edges = np.cumsum(widths)
+    place = int(np.searchsorted(edges, column, "right"))
+    neuron = column - int(edges[place - 1] if place else 0)
+    raise MeasureError(
+        f"{model} has NaN or infinite values in {where}: {len(bad):,} of them, the first in layer {layers[place]}, "
+        f"neuron {neuron}. Extract these activations again (float16 overflows above 65,504), or leave out such rows."
+    )
 
 
 def some_layers(matrix: Any, rows: ModelRows, first: int, end: int) -> Any:

@@ -66,6 +66,11 @@ def recall_by_class(counts: FloatArray) -> FloatArray:
     return _ratio(counts[..., 0, :-1], counts[..., 1, :-1])
 
 
+def precision_by_class(counts: FloatArray) -> FloatArray:
+    """Share of the rows that are predicted as each class that are of it; NaN for one that is not predicted."""
+    return _ratio(counts[..., 0, :-1], counts[..., 2, :-1])
+
+
 def _ratio(of: FloatArray, to: FloatArray) -> FloatArray:
     """A ratio; NaN where there is nothing to divide by."""
     of, to = np.asarray(of, np.float64), np.asarray(to, np.float64)

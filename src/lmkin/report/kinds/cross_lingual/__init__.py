@@ -11,9 +11,11 @@ from ...page import Chapter, Figure, Table
 from ...tables import SAME
 from .. import Charts, ReportKind, report_kind
 from .beside_thesis import thesis_chart, thesis_switches
+from .classes import AMOUNTS, amount_switch, class_chart, class_score_lines, left_out
 from .curves import chosen_by, threshold_chart, threshold_table
 from .grids import grid_chart
 from .levels import level_chart
+from .training_grid import training_chapter, training_chart
 from .view import AXES, TransferView, run_switches
 
 
@@ -50,19 +52,21 @@ class CrossLingualReport(ReportKind):
         ]
 
     def chapters(self, result: Any) -> list[Chapter]:
-        """Languages beside their baselines, thresholds by language and family, layers, models."""
+        """Languages beside their baselines, thresholds by language and family, layers, classes, models."""
         view = TransferView(result.dataset)
         tables = {table.name: table for table in result.tables()}
         chapters = [_levels(view, tables), _thresholds(view)]
         if view.families:
             chapters.append(_families(view, tables))
-        chapters.append(_neurons(view, tables))
+        chapters += [_neurons(view, tables), _classes(view)]
         if len(view.names["source"]) > 1:
             chapters.append(_sources(view))
         if len(view.names["model"]) > 1:
             chapters.append(_models(view, tables))
         if "published" in tables:
             chapters.append(_published(view, tables))
+        if "published_train" in result.dataset:
+            chapters.append(training_chapter(view, tables["published_training"]))
         return chapters
 
     def charts(self, result: Any) -> Charts:
@@ -82,12 +86,15 @@ class CrossLingualReport(ReportKind):
                     threshold_chart, one, lines, width=640
                 )
             charts[f"cross-lingual-neurons-{name}"] = partial(grid_chart, one, width=640)
+            charts[f"cross-lingual-classes-{name}"] = partial(class_chart, one, width=640)
         if len(view.names["source"]) > 1:
             charts["cross-lingual-sources"] = partial(grid_chart, view, "source", width=640)
         if len(view.names["model"]) > 1:
             charts["cross-lingual-models"] = partial(threshold_chart, view, "model", width=640)
         if "published" in result.dataset:
             charts["cross-lingual-thesis"] = partial(thesis_chart, view, width=640)
+        if "published_train" in result.dataset:
+            charts["cross-lingual-thesis-training"] = partial(training_chart, view, width=640)
         return charts
 
     def details(self, result: Any) -> list[tuple[str, Any]]:
@@ -184,6 +191,41 @@ def _neurons(view: TransferView, tables: dict[str, ResultTable]) -> Chapter:
         switches=run_switches(view),
         tables=[Table(tables["neurons"], folded="Numbers of neurons, layers, and what is lost")],
     )  # fmt: skip
+
+
+def _classes(view: TransferView) -> Chapter:
+    words = (("support", "The words of each class"),)
+    tables = [
+        Table(class_score_lines(view, name, at), folded=text, when=when)
+        for _, places in view.runs()
+        for test in view.tests
+        for at in ({**places, "test": view.names["test"].index(test)},)
+        for name, text in (*((n, SAME) for n in AMOUNTS), *words)
+        for when in (
+            {axis: view.keys[axis][k] for axis, k in places.items()}
+            | {"test": test}
+            | ({"amount": name} if name in AMOUNTS else {}),
+        )
+    ]
+    return Chapter(
+        "Which classes come over?",
+        paragraphs=[
+            "What a probe of all neurons that was fitted on one language knows of each class in the others. Classes "
+            "that are rare in train, at the bottom, say little, and so do classes with few words in a language.",
+            *left_out(view),
+        ],
+        figures=[
+            Figure(
+                class_chart(view),
+                caption="The most frequent class in train at the top. Grey: not defined, for want of words or of "
+                "predictions; or the language of training, where most of it was fitted on. Labels that it has not are "
+                "in no row; they lower the precision of what they are taken for.",
+                name="cross-lingual-classes",
+            )
+        ],
+        switches=[*run_switches(view), amount_switch()],
+        tables=tables,
+    )
 
 
 def _sources(view: TransferView) -> Chapter:

@@ -46,8 +46,7 @@ def thesis_chart(view: TransferView, *, width: int | str = "container") -> alt.L
         for i, label in enumerate(names)
         for k in cuts
     ]
-    # English is what the thesis fitted on.
-    source = next(k for k, name in enumerate(view.names["source"]) if name.lower()[:2] == "en")
+    source = english(view)
     test = view.names["test"].index("all")
     for m, model, _ in choices["model"]:
         for t, task, _ in choices["task"]:
@@ -103,3 +102,8 @@ def thesis_switches(view: TransferView) -> list[Switch]:
         for axis, some in _choices(view).items()
         if len(some) > 1
     ]
+
+
+def english(view: TransferView) -> int:
+    """The place of English among the languages of training: what the thesis fitted on."""
+    return next(k for k, name in enumerate(view.names["source"]) if name.lower()[:2] == "en")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -13,6 +14,22 @@ from .view import AXES, TransferView, run_signals, run_title
 
 _SHORT = 5
 """Letters of the name of a language that stands level below a chart."""
+
+
+def language_axis(languages: Sequence[str]) -> alt.X:
+    """A column a language, by its place ``j``; names that are short stand level."""
+    return alt.X(
+        "j:O",
+        title="language",
+        scale=alt.Scale(domain=list(range(len(languages))), paddingInner=0, paddingOuter=0),
+        axis=alt.Axis(
+            labelExpr="languages[datum.value]",
+            labelAngle=0 if max(map(len, languages)) <= _SHORT else -90,
+            labelLimit=0,
+            labelOverlap=False,
+            labelPadding=4,
+        ),
+    )
 
 
 def grid_chart(
@@ -40,25 +57,12 @@ def grid_chart(
         spoken="datum.read + ', ' + datum.language + ': ' + datum.value",
         label=f"width / {columns} >= 30 && isValid(datum.v) ? format(datum.v, '.2f') : ''",
     )
-    level = max(map(len, languages)) <= _SHORT
-    x = alt.X(
-        "j:O",
-        title="language",
-        scale=alt.Scale(domain=list(range(columns)), paddingInner=0, paddingOuter=0),
-        axis=alt.Axis(
-            labelExpr="languages[datum.value]",
-            labelAngle=0 if level else -90,
-            labelLimit=0,
-            labelOverlap=False,
-            labelPadding=4,
-        ),
-    )
     y = alt.Y(
         "r:O",
         scale=alt.Scale(domain=list(range(len(names))), paddingInner=0, paddingOuter=0),
         axis=name_axis(grid=False),
     )
-    place = {"x": x, "y": y}
+    place = {"x": language_axis(languages), "y": y}
     tooltip = tooltips(view.level, read="neurons", language="language", value="accuracy")
     layers = cells(base, place, unit_colour(".0%", values=[0, 0.5, 1]), tooltip, line="0.6")
     layers.append(cell_numbers(base, place, size="11"))

@@ -130,10 +130,15 @@ def run_signals(view: TransferView, by: Sequence[str] = AXES) -> dict[str, Any]:
 
 
 def run_title(
-    view: TransferView, text: str, by: Sequence[str] = AXES, *, test: bool = True
+    view: TransferView,
+    text: str,
+    by: Sequence[str] = AXES,
+    *,
+    test: bool = True,
+    more: Sequence[Broken] = (),
 ) -> alt.TitleParams:
-    """A title, and under it what is chosen."""
-    below: list[Broken] = []
+    """A title, and under it what is chosen; ``more`` of it comes first."""
+    below = list(more)
     words = {"model": "{}", "source": "fitted on {}", "task": "{}"}
     names = {axis: [words[axis].format(name) for name in view.names[axis]] for axis in by}
     alone = [mine[0] for mine in names.values() if len(mine) == 1]
