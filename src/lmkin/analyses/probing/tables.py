@@ -27,7 +27,9 @@ class Cells:
             axis: {label: k for k, label in enumerate(labels)}
             for axis, labels in self.labels.items()
         }
-        self._arrays = {str(n): (dataset[n].dims, dataset[n].values) for n in dataset}
+        # Of each variable as it is stored: labels of axes would be put to every one of some hundred.
+        stored = ((str(name), dataset.variables[name]) for name in dataset)
+        self._arrays = {name: (variable.dims, variable.values) for name, variable in stored}
 
     def get(self, name: str, **at: str) -> float | None:
         """One number; None where nothing was computed."""
