@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 # The child leaves the loop: it ends as any Python does, whatever signal or exception ends it.
 _SERVER = r"""
@@ -30,9 +31,9 @@ numba.njit(lambda x: x)(1.0)
 print("ready", flush=True)
 for line in sys.stdin:
     asked = json.loads(line)
-    if "wait" in asked:
-        _, status = os.waitpid(asked["wait"], 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+    if "end" in asked:
+        ended, status = os.waitpid(asked["end"], 0 if asked["wait"] else os.WNOHANG)
+        print(json.dumps(os.waitstatus_to_exitcode(status) if ended else None), flush=True)
         continue
     child = os.fork()
     if child == 0:
@@ -67,13 +68,13 @@ def _server() -> subprocess.Popen[str]:
     return server
 
 
-def _ask(**asked: object) -> int:
+def _ask(**asked: object) -> Any:
     server = _server()
     assert server.stdin is not None
     assert server.stdout is not None
     server.stdin.write(json.dumps(asked) + "\n")
     server.stdin.flush()
-    return int(server.stdout.readline())
+    return json.loads(server.stdout.readline())
 
 
 @dataclass
@@ -111,7 +112,9 @@ class LoadedProcess:
 
     def alive(self) -> bool:
         """Whether it has not ended yet."""
-        return Path(f"/proc/{self.pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+        if self.returncode is None:
+            self.returncode = _ask(end=self.pid, wait=False)
+        return self.returncode is None
 
     def send_signal(self, signal: int) -> None:
         """Send it a signal."""
@@ -120,7 +123,7 @@ class LoadedProcess:
     def wait(self) -> int:
         """Its exit code, once it has ended: that of a signal is negative."""
         if self.returncode is None:
-            self.returncode = _ask(wait=self.pid)
+            self.returncode = int(_ask(end=self.pid, wait=True))
         return self.returncode
 
 
