@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import importlib.util
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,14 @@ def shared_folder(*parts: str) -> Path:
 @pytest.fixture(scope="session")
 def shared():
     return shared_folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unsynced() -> Iterator[None]:
+    """Files are not forced onto the disk: only the machine's own end would show, and each would be waited for."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda _: None)
+        yield
 
 
 @pytest.fixture

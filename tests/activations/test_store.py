@@ -8,13 +8,13 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import lmkin
+from loaded_processes import run_loaded
 
 OPTIONS = {"shard_bytes": 20_000, "batch_tokens": 32}
 
@@ -84,9 +84,7 @@ def test_kill_and_resume(model_folder, tmp_path) -> None:
         "extract", str(model_folder("bert")), "sample", "-o", str(out), "--shard-mb", "0.2", "--batch-tokens", "64",
         "--threads", "1",
     ]  # fmt: skip
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *arguments], capture_output=True, text=True, check=False
-    )
+    killed = run_loaded(arguments, KILLED)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     survivors = times(shards(out))
     planned = len(json.loads((out / "manifest.json").read_text())["shards"])
@@ -95,8 +93,7 @@ def test_kill_and_resume(model_folder, tmp_path) -> None:
     with pytest.raises(lmkin.ActivationsError, match=f"half-written: .* of {planned} shards"):
         lmkin.open_activations(out)
 
-    command = [sys.executable, "-m", "lmkin", *arguments]
-    again = subprocess.run(command, capture_output=True, text=True, check=False)
+    again = run_loaded(arguments)
     assert again.returncode == 0, again.stderr
     assert f"Going on: 3 of {planned} shards" in again.stderr
     assert len(shards(out)) == planned

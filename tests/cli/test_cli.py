@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,16 +15,7 @@ from lmkin.analysis import known_analyses
 from lmkin.cli import run
 from lmkin.corpus import known_formats
 from lmkin.interchange import FORMATS, ActivationFormat
-
-
-def lmkin_command(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "lmkin", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "COLUMNS": "120", **environment},
-    )
+from loaded_processes import run_loaded
 
 
 @pytest.fixture
@@ -48,15 +38,15 @@ def flat(text: str) -> str:
 
 def test_importing_and_help_are_light() -> None:
     """Neither torch nor transformers is loaded by `import lmkin` or `lmkin --help`."""
-    for statement in (
-        "import lmkin",
-        "import lmkin.cli; lmkin.cli.app(['--help'], standalone_mode=False)",
-    ):
-        code = f"{statement}\nimport sys\nassert not {{'torch', 'transformers'}} & set(sys.modules)"
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
+    light = "assert not {'torch', 'transformers'} & set(sys.modules)"
+    code = f"""
+import sys, lmkin
+{light}
+import lmkin.cli; lmkin.cli.app(['--help'], standalone_mode=False)
+{light}
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_reading_a_corpus_is_light_too() -> None:
@@ -98,9 +88,9 @@ def test_extract_then_inspect(call, model_folder, tmp_path) -> None:
 
 @pytest.mark.slow
 def test_json_is_json_alone(model_folder, tmp_path) -> None:
-    done = lmkin_command(
-        "extract", model_folder("bert"), "sample", "-o", tmp_path / "a", "--limit", 20, "--json"
-    )
+    done = run_loaded(
+        ["extract", str(model_folder("bert")), "sample", "-o", str(tmp_path / "a"), "--limit", "20", "--json"]
+    )  # fmt: skip
     data = json.loads(done.stdout)
     assert data["rows"] == lmkin.read_corpus("sample")[:20].n_words
     assert data["manifest"]["status"] == "complete"
@@ -224,7 +214,7 @@ def test_interruption_is_130(call, monkeypatch) -> None:
 
 
 def test_verbose_shows_the_traceback(model_folder) -> None:
-    done = lmkin_command("inspect", "nowhere.conllu", "-v")
+    done = run_loaded(["inspect", "nowhere.conllu", "-v"])
     assert done.returncode == 1
     assert "Traceback" in done.stderr
 

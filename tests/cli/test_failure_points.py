@@ -51,7 +51,6 @@ def ends_at(out: Path, file: int, renamed: bool) -> Iterator[list[str]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Path, "replace", watched)
-        patch.setattr("os.fsync", lambda _: None)  # only the machine's own end would show
         patch.setattr("lmkin.rows.passes.CHUNK", 32)
         patch.setattr("lmkin.measures.kept_scores.EVERY", 0.0)
         yield written

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import pytest
 from lmkin.cli.interruption import interruption_text
 from lmkin.core import interruption
 from lmkin.results import load_result
+from loaded_processes import LoadedProcess, run_loaded
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends SIGINT")
 
@@ -82,7 +82,7 @@ def waiting(model_folder, tmp_path: Path) -> list[str]:
     (tmp_path / "wait.py").write_text(MEASURE)
     (tmp_path / "go").write_bytes(b"\0")
     return [
-        sys.executable, "-m", "lmkin", "similarity", str(model_folder("bert")), "-c", "sample", "--limit", "500",
+        "similarity", str(model_folder("bert")), "-c", "sample", "--limit", "500",
         "-o", str(tmp_path / "out"), "-m", "ckasim,waitsim", "--load", str(tmp_path / "wait.py"), "--no-charts",
     ]  # fmt: skip
 
@@ -93,24 +93,20 @@ def _hears_the_key() -> None:
 
 
 @contextmanager
-def begun(command: list[str], folder: Path, **environment: str) -> Iterator[subprocess.Popen[str]]:
+def begun(
+    arguments: list[str], folder: Path, code: str = "", **environment: str
+) -> Iterator[LoadedProcess]:
     """A process that has reached its moment."""
-    process = subprocess.Popen(
-        command,
-        env={**os.environ, "HF_HUB_OFFLINE": "1", "COLUMNS": "500", **environment},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=_hears_the_key,
-    )
+    process = LoadedProcess(arguments, code, {"COLUMNS": "500", **environment})
     try:
         while not (folder / "reached").exists():
-            assert process.poll() is None, process.communicate()[1]
+            assert process.alive(), process.stderr
             time.sleep(0.01)
         yield process
     finally:
-        process.kill()
-        process.wait()
+        if process.returncode is None:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
 
 
 def release(folder: Path) -> None:
@@ -128,7 +124,8 @@ def test_one_paragraph_and_130_and_it_goes_on(
     with begun(waiting, tmp_path, MOMENT=moment, OMP_NUM_THREADS=threads) as process:
         process.send_signal(signal.SIGINT)
         release(tmp_path)
-        error = process.communicate()[1]
+        process.wait()
+    error = process.stderr
     assert process.returncode == 130, error
     assert "Traceback" not in error
     assert "bug" not in error
@@ -140,9 +137,7 @@ def test_one_paragraph_and_130_and_it_goes_on(
     assert list((tmp_path / "out" / "unfinished").glob("moments.*.safetensors"))
     if moment != "swallowed":  # a run takes seconds; what is kept is the same after all of them
         return
-    again = subprocess.run(
-        waiting, env={**os.environ, "HF_HUB_OFFLINE": "1"}, capture_output=True, text=True, check=False
-    )  # fmt: skip
+    again = run_loaded(waiting)
     assert again.returncode == 0, again.stderr
     assert "Going on: 10 of 10 shards" in again.stderr
     assert (load_result(tmp_path / "out" / "similarity.nc")["waitsim"] == 1).all()
@@ -154,13 +149,13 @@ def test_a_second_key_ends_a_compiled_call_that_would_not_return(
 ) -> None:
     with begun(waiting, tmp_path, MOMENT="compiled", OMP_NUM_THREADS="1") as process:
         process.send_signal(signal.SIGINT)
-        assert process.stderr is not None
-        lines = []
-        while not lines or "again ends at once" not in lines[-1]:
-            lines.append(process.stderr.readline())
-            assert lines[-1], lines
+        while "again ends at once" not in process.stderr:
+            assert process.alive(), process.stderr
+            time.sleep(0.01)
+        before = len(process.stderr)
         process.send_signal(signal.SIGINT)
-        error = process.communicate()[1]
+        process.wait()
+    error = process.stderr[before:]
     assert process.returncode == 130
     assert "What was finished is kept" in error
     assert "Traceback" not in error
@@ -186,11 +181,11 @@ def test_nothing_kept_is_not_promised(tmp_path: Path) -> None:
     """Interrupted while it reads: the paragraph says that the same command begins anew."""
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("A sentence.\n")
-    with begun([sys.executable, "-c", READS, "inspect", str(corpus)], tmp_path) as process:
+    with begun(["inspect", str(corpus)], tmp_path, READS) as process:
         process.send_signal(signal.SIGINT)
-        error = process.communicate()[1]
+        process.wait()
     assert process.returncode == 130
-    assert " ".join(error.split()) == (
+    assert " ".join(process.stderr.split()) == (
         "Error: Interrupted before anything was finished that could be kept; run the same command again to begin anew."
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import xarray as xr
 from command_line import call
 
 import lmkin
+from loaded_processes import run_loaded
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kills a process by signal")
 
@@ -40,9 +40,7 @@ def test_a_killed_run_goes_on_to_the_same_result(model_folder, tmp_path: Path) -
         folder = str(model_folder("bert"))
         return ["redundancy", folder, *options, "--no-charts", "-o", str(tmp_path / out)]
 
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, *command("killed")], capture_output=True, text=True, check=False
-    )  # fmt: skip
+    killed = run_loaded(command("killed"), KILLED)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     out = tmp_path / "killed"
     assert {p.name for p in out.iterdir()} == {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -227,11 +228,31 @@ def test_half_of_a_character_is_refused_where_it_is_read(tmp_path: Path) -> None
         lmkin.read_corpus(path)
 
 
-def in_ascii(*arguments: Any) -> subprocess.CompletedProcess[bytes]:
-    """A command on a terminal that knows ASCII alone."""
+IN_TURN = """
+import sys
+from lmkin.__main__ import main
+
+ends = sys.argv[1:]
+while ends:
+    count = int(ends.pop(0))
+    sys.argv[1:], ends = ends[:count], ends[count:]
+    try:
+        main()
+    except SystemExit as end:
+        print("ended with", end.code or 0, file=sys.stderr, flush=True)
+"""
+
+
+def in_ascii(*commands: tuple[Any, ...]) -> list[tuple[int, bytes]]:
+    """The exit code of each command, and what it said, one after another on a terminal that knows ASCII alone."""
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0", "LC_ALL": "C"}
-    command = [sys.executable, "-m", "lmkin", *map(os.fsencode, arguments)]
-    return subprocess.run(command, capture_output=True, env=environment, check=False)
+    words = [word for command in commands for word in (str(len(command)), *command)]
+    done = subprocess.run(
+        [sys.executable, "-c", IN_TURN, *map(os.fsencode, words)],
+        capture_output=True, env=environment, check=True,
+    )  # fmt: skip
+    *said, _ = re.split(rb"ended with (\d+)\n", done.stderr)
+    return [(int(code), text) for text, code in zip(said[::2], said[1::2], strict=True)]
 
 
 def test_file_names_that_are_not_utf8(model_folder, tmp_path: Path) -> None:
@@ -242,15 +263,18 @@ def test_file_names_that_are_not_utf8(model_folder, tmp_path: Path) -> None:
     model.symlink_to(model_folder("bert"))
     out = tmp_path / "out"
     options = ("--layers", "0", "-m", "ckasim", "--parts", "2", "--no-charts", "-o", out)
-    done = in_ascii("similarity", model_folder("bert"), "--names", "naive", "-c", corpus, *options)
-    assert done.returncode == 0, done.stderr[-2000:]
+    (code, said), (inspected, _), (refused, why) = in_ascii(
+        ("similarity", model_folder("bert"), "--names", "naive", "-c", corpus, *options),
+        ("inspect", out),
+        ("similarity", model, "-c", corpus, *options[:-1], tmp_path / "other"),
+    )
+    assert code == 0, said[-2000:]
     assert lmkin.load(out).models == ["naive"]
     assert "corpus-�.txt" in (out / "report.html").read_text("utf-8")
-    assert in_ascii("inspect", out).returncode == 0
-    refused = in_ascii("similarity", model, "-c", corpus, *options[:-1], tmp_path / "other")
-    assert refused.returncode == 1
-    assert b"Traceback" not in refused.stderr
-    assert b"Cannot load the model" in refused.stderr
+    assert inspected == 0
+    assert refused == 1
+    assert b"Traceback" not in why
+    assert b"Cannot load the model" in why
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx"])

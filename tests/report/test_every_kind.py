@@ -124,10 +124,16 @@ def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@cache
+def result_of(kind: str, names: tuple[str, ...]) -> Result:
+    """Made once: a page of its own, the page of all and its pictures show the same result."""
+    return MAKERS[kind](names)
+
+
 def made(kind: str, names: tuple[str, ...], path: Path) -> Path:
     kinds = MAKERS if kind == "combined" else (kind,)
     return write_report(
-        *(MAKERS[k](names) for k in kinds), out=path / f"{kind}.html", overwrite=True
+        *(result_of(k, names) for k in kinds), out=path / f"{kind}.html", overwrite=True
     )
 
 
@@ -261,7 +267,7 @@ def test_hostile_names_are_text(hostile: Path, visit: Any) -> None:
 
 @pytest.mark.parametrize("name", MAKERS)
 def test_every_chart_is_drawn(name: str, tmp_path: Path, checked_charts: list[Any]) -> None:
-    charts = result_charts(MAKERS[name](HOSTILE))
+    charts = result_charts(result_of(name, HOSTILE))
     assert charts
     for number, (title, chart) in enumerate(charts.items()):
         assert re.fullmatch(r"[\w-]+", title)

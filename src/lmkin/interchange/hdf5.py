@@ -78,13 +78,14 @@ def _require_answer(path: Path) -> None:
     with asked:
         asked.stdout.readline()  # it has started, however busy the machine is
         try:
-            code = asked.wait(PATIENCE + path.stat().st_size / 1e8)
+            # The end of what it prints is its own; to wait for that alone would be to look now and then.
+            asked.communicate(timeout=PATIENCE + path.stat().st_size / 1e8)
         except subprocess.TimeoutExpired:
             asked.kill()
             raise ActivationsError(
                 f"{path} is damaged: the HDF5 library does not come back from reading its list of sentences."
             ) from None
-    if code < 0:
+    if asked.returncode < 0:
         raise ActivationsError(f"{path} is damaged: the HDF5 library breaks when it reads it.")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,15 @@ from ...estimators import (
     Loss,
     PathStep,
     Penalized,
-    Probe,
     adam_penalty,
     fit_by_adam,
     rate,
     scores_of,
 )
 from .options import ProbeOptions
+
+if TYPE_CHECKING:
+    from ...estimators import Probe
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]
@@ -117,6 +119,8 @@ def head_of(fitted: FittedProbe) -> dict[str, Any]:
 
 def probe_of(fitted: FittedProbe, classes: Sequence[str], options: Mapping[str, Any]) -> Probe:
     """The same as an estimator, with scikit-learn's methods."""
+    from ...estimators import Probe
+
     probe = Probe(
         "classification" if classes else "regression",
         penalty=options.get("penalty", "elementwise"),

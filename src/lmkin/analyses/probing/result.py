@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import xarray as xr
 
 from ...activations import Activations, JoinedLayers
 from ...core import LmkinError, MeasureError, did_you_mean, one_of, quoted
-from ...estimators import Probe
 from ...results import Files, Result, ResultTable, load_result, result_kind, save_result
 from ..redundancy import NeuronMask, identity_of
 from .findings import probe_findings
@@ -31,6 +30,9 @@ from .tables import (
     score_table,
 )
 from .weights_file import load_weights, save_weights
+
+if TYPE_CHECKING:
+    from ...estimators import Probe
 
 WEIGHTS = "probes.safetensors"
 BESIDE = "published.nc"

@@ -33,7 +33,9 @@ def cells(
     unknown = base.transform_filter("!isValid(datum.v)").mark_rect(**grey)
     tips: dict[str, Any] = {} if silent else {"tooltip": list(tooltip)}
     return [
-        known.encode(**place, color=colour, tooltip=list(tooltip), description="spoken:N"),
+        known.encode(
+            **place, color=colour, tooltip=list(tooltip), description=alt.Description("spoken:N")
+        ),
         unknown.encode(**place, **tips),
     ]
 
@@ -43,8 +45,8 @@ def cell_numbers(
 ) -> alt.Chart:
     """The text ``label`` in each cell, white where the cell is ``dark``."""
     numbers: alt.Chart = base.mark_text(fontSize=alt.expr(size), tooltip=None)
-    colour = alt.condition(dark, alt.value("white"), alt.value(INK))
-    return numbers.encode(**place, text="label:N", color=colour)
+    colour = alt.ColorValue(INK, condition={"test": dark, "value": "white"})
+    return numbers.encode(**place, text=alt.Text("label:N"), color=colour)
 
 
 CELL_SIZE = "clamp(cell * 0.36, 9, 12)"

@@ -64,7 +64,7 @@ def line_chart(
         area = base.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_area(
             opacity=0.15 if len(models) <= _FEW else 0.07, clip=True, tooltip=None
         )
-        layers.append(area.encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q", color=colour))
+        layers.append(area.encode(x=x, y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q"), color=colour))
     present = base.transform_filter("isValid(datum.v)")
     place: dict[str, Any] = {"x": x, "y": alt.Y("v:Q", **y), "color": colour}
     points = present.mark_point(filled=True, size=55, opacity=1)

@@ -59,7 +59,7 @@ def point_rows(
             bar = mine.transform_filter("isValid(datum.low) && isValid(datum.high)").mark_rule(
                 strokeWidth=5, opacity=0.35, clip=True, tooltip=None, yOffset=kind.below
             )
-            layers.append(bar.encode(x=alt.X("low:Q", **x), x2="high:Q", y=y, color=colour))
+            layers.append(bar.encode(x=alt.X("low:Q", **x), x2=alt.X2("high:Q"), y=y, color=colour))
         point = mine.transform_filter("isValid(datum.v)").mark_point(
             filled=True, size=75, opacity=1, yOffset=kind.below
         )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
 from ....activations import Activations
 from ....core import LmkinError, check_seed, is_whole, quoted, to_numpy
-from ....estimators import Probe
 from ..fits import FittedProbe
 from ..probe_rows import given_rows
 from ..result import Probes
@@ -18,6 +17,9 @@ from .fits import FitSettings
 from .order import NeuronRanking, Neurons
 from .registry import find_ranking
 from .subject import Subject, rank_subject
+
+if TYPE_CHECKING:
+    from ....estimators import Probe
 
 
 def rank_neurons(
@@ -95,6 +97,8 @@ def subject_of(probes: Any, layers: str | int, task: str | None, model: str | No
     """What is to be ranked."""
     if isinstance(probes, Probes):
         return _of_result(probes, layers, task, model)
+    from ....estimators import Probe
+
     named = {"layers": layers != "all", "task": task is not None, "model": model is not None}
     for name, there in named.items():
         if there:

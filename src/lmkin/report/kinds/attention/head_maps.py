@@ -143,12 +143,12 @@ def head_drawing(
     line = alt.expr("cell < 12 ? 0.2 : 0.5")
     layer = cells.mark_rect(stroke="white", strokeWidth=line).encode(
         x=x,
-        x2="x1:Q",
+        x2=alt.X2("x1:Q"),
         y=y,
-        y2="y1:Q",
+        y2=alt.Y2("y1:Q"),
         color=colour,
         tooltip=tooltips(**{"from": "from", "to": "to", "value": "attention"}),
-        description="spoken:N",
+        description=alt.Description("spoken:N"),
     )
     names = dict(zip(about.keys, about.labels, strict=True))
     rows = [{"head": k, "code": c} for k, c in zip(about.keys, about.codes, strict=True)]

@@ -146,7 +146,7 @@ def head_map(about: HeadView, *, size: int = 600) -> alt.LayerChart:
                 ),
             ),
             tooltip=tooltip,
-            description="label:N",
+            description=alt.Description("label:N"),
         )
     )
     return layered(

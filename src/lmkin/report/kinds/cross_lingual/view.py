@@ -90,7 +90,9 @@ class TransferView:
         """A variable over some axes, at places of the others; None where it is not there."""
         if name not in self.dataset:
             return None
-        values = self.dataset[name]
+        values = self.dataset.variables[
+            name
+        ]  # no labels of axes: it is asked for hundreds of times
         values = values.isel({axis: k for axis, k in places.items() if axis in values.dims})
         return np.asarray(values.transpose(*axes).values, np.float64)
 

@@ -78,7 +78,7 @@ def drop_chart(table: xr.Dataset, *, width: int | str = "container") -> alt.Laye
     base = alt.Chart().transform_filter("isValid(datum.v)")
     points = base.mark_point(filled=True, size=70, opacity=1)
     layers = [
-        base.mark_line(strokeWidth=2, tooltip=None).encode(**place, order="step:Q"),
+        base.mark_line(strokeWidth=2, tooltip=None).encode(**place, order=alt.Order("step:Q")),
         points.encode(
             **place, shape=shape, tooltip=tooltips(off="switched off", kind="R²", value="value")
         ),
@@ -134,7 +134,7 @@ def unique_chart(table: xr.Dataset, *, width: int | str = "container") -> alt.La
         alt.Chart(), "part", labels, colours, x=x, y=y, tooltip=tooltip, beside=names
     )
     return layered(
-        [bars, zero_line(x="zero:Q")],
+        [bars, zero_line(x=alt.X("zero:Q"))],
         rows,
         {"name_lines": name_lines(names)},
         width=width,

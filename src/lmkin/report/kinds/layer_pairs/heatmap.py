@@ -62,7 +62,9 @@ def layers_heatmap(view: LayerPairs, *, size: int = 640) -> alt.LayerChart:
     )
     errors = any(view.has_errors(measure) for measure in view.measures)
     tooltip = tooltips(view.level * errors, row="row", column="column", value="value")
-    layers = cells(base, {"x": x, "x2": "x1:Q", "y": y, "y2": "y1:Q"}, colour, tooltip)
+    layers = cells(
+        base, {"x": x, "x2": alt.X2("x1:Q"), "y": y, "y2": alt.Y2("y1:Q")}, colour, tooltip
+    )
     if len(view.layers) ** 2 <= _MOST_NUMBERS:
         middle = base.transform_calculate(
             xm=f"datum.x0 + {_CELL / 2}",
@@ -72,7 +74,9 @@ def layers_heatmap(view: LayerPairs, *, size: int = 640) -> alt.LayerChart:
             " : abs(datum.v) / ends[1] > 0.6",
         )
         layers.append(
-            cell_numbers(middle, {"x": "xm:Q", "y": "ym:Q"}, dark="datum.dark", size=CELL_SIZE)
+            cell_numbers(
+                middle, {"x": alt.X("xm:Q"), "y": alt.Y("ym:Q")}, dark="datum.dark", size=CELL_SIZE
+            )
         )
     layers += [*layer_numbers(view.layers, starts, _CELL), *model_names(view, starts, _CELL)]
     rows = square_rows(

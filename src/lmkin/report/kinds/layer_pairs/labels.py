@@ -44,7 +44,10 @@ def layer_numbers(layers: Sequence[Layer], starts: Sequence[int], cell: int) -> 
     beside = base.transform_calculate(label=label(13)).mark_text(
         **style, align="right", baseline="middle", dx=-6, x=0
     )
-    return [below.encode(x="at:Q", text="label:N"), beside.encode(y="at:Q", text="label:N")]
+    return [
+        below.encode(x=alt.X("at:Q"), text=alt.Text("label:N")),
+        beside.encode(y=alt.Y("at:Q"), text=alt.Text("label:N")),
+    ]
 
 
 def model_names(view: LayerPairs, starts: Sequence[int], cell: int) -> list[alt.Chart]:
@@ -76,7 +79,10 @@ def model_names(view: LayerPairs, starts: Sequence[int], cell: int) -> list[alt.
     # Turned to the left, lines follow each other towards the plot: the first begins further out.
     dy = alt.expr(f"-{_NUMBERS} - {LINE} * (length(datum.label) - 1)")
     beside = base.mark_text(**style, angle=270, baseline="bottom", dy=dy, x=0)
-    return [below.encode(x="at:Q", text="label:N"), beside.encode(y="at:Q", text="label:N")]
+    return [
+        below.encode(x=alt.X("at:Q"), text=alt.Text("label:N")),
+        beside.encode(y=alt.Y("at:Q"), text=alt.Text("label:N")),
+    ]
 
 
 def names_need(view: LayerPairs, starts: Sequence[int], cell: int) -> float:

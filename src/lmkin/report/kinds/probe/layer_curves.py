@@ -78,7 +78,7 @@ def layer_chart(
     )
     ring = present.transform_filter("datum.kept == 1 && datum.band")
     drawn = [
-        area.encode(x=x, y=alt.Y("low:Q", **y), y2="high:Q", color=colour),
+        area.encode(x=x, y=alt.Y("low:Q", **y), y2=alt.Y2("high:Q"), color=colour),
         levels.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, clip=True).encode(**above),
         levels.mark_point(filled=True, size=60, opacity=1, x=alt.expr("width"), clip=False).encode(
             **above, shape=shape

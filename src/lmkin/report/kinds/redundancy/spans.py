@@ -124,13 +124,13 @@ def span_chart(
         beside=names,
         tooltip=tooltips(bar_name=by, span="members", said="fraction"),
         legend={"values": alt.expr(f"kind == 'neurons' ? {numbers} : {together}")},
-        description="spoken:N",
+        description=alt.Description("spoken:N"),
     )
     totals_text = (
         alt.Chart(alt.InlineData(values=ends))
         .transform_filter(here)
         .mark_text(align="left", dx=5, fontSize=11, color=SOFT, tooltip=None)
-        .encode(x=alt.X("end:Q", **x), y=y, text="label:N")
+        .encode(x=alt.X("end:Q", **x), y=y, text=alt.Text("label:N"))
     )
     models = dict(zip(view.keys, view.models, strict=True))
     levels = {v: f"threshold {n}" for v, n in zip(view.levels, view.labels, strict=True)}

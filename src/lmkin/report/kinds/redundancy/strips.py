@@ -159,11 +159,11 @@ def strip_chart(
         legend=gradient(labelExpr="datum.value ? format(datum.value, '+.1~f') : '0'"),
     )
     tooltip = tooltips(neuron="neuron", word="word", value="deviations")
-    spot = {"x": x, "x2": "x1:Q", "y": alt.Y("y0:Q", **y), "y2": "y1:Q"}
+    spot = {"x": x, "x2": alt.X2("x1:Q"), "y": alt.Y("y0:Q", **y), "y2": alt.Y2("y1:Q")}
     above = (
         alt.Chart(alt.InlineData(values=heads))
         .mark_text(align="left", baseline="bottom", fontSize=12, color=INK, tooltip=None, x=-100)
-        .encode(y=alt.Y("at:Q", **y), text="name:N")
+        .encode(y=alt.Y("at:Q", **y), text=alt.Text("name:N"))
     )
     return layered(
         [*cells(base, spot, colour, tooltip, line="cell < 9 ? 0.2 : 0.6"), above],
