@@ -1,6 +1,6 @@
 """What layers and neurons of three encoders, a decoder and untrained twins know of tags: oracle, layers, smallest sets.
 
-    python studies/probing/run.py [--shared FOLDER] [--out FOLDER] [--corpus ewt|pmb|conll2000]
+    python studies/probing/run.py [--shared FOLDER] [--out FOLDER] [--corpus ewt|pmb|conll2000|twins|cumulative|ccg]
 
 Reads config.json; writes tables and pictures to results/, and full reports, which are not kept in the repository, to
 reports/. A run that is killed goes on.
@@ -32,22 +32,25 @@ def main() -> None:
     arguments = parser.parse_args()
     config = json.loads((HERE / "config.json").read_text())
     places = {"models": f"{arguments.shared}/models", "data": f"{arguments.shared}/data"}
-    models = {
-        name: lmkin.load_model(spec.format(**places), name=name)
-        for name, spec in config["models"].items()
-    }
     for name, about in config["corpora"].items():
         if arguments.corpus not in (None, name):
             continue
+        models = {
+            model: lmkin.load_model(config["models"][model].format(**places), name=model)
+            for model in about["models"]
+        }
         corpora = {s: first_words(about.get(s), config[f"{s}_words"], places) for s in SPLITS}
         given = {split: corpus for split, corpus in corpora.items() if corpus is not None}
         report = HERE / "reports" / name
         result = lmkin.probe(
-            list(models.values()), given, tag=about["tags"], thresholds=config["thresholds"],
-            workspace=report.with_name(f"{name}.unfinished"), **config["options"],
+            list(models.values()), given, tag=about["tags"],
+            thresholds=about.get("thresholds", config["thresholds"]),
+            workspace=report.with_name(f"{name}.unfinished"),
+            **{**config["options"], **about.get("options", {})},
         )  # fmt: skip
         keep(result, report, arguments.out, name, config["charts"])
-        smallest(result, config["smallest"], arguments.out / f"{name}-smallest.csv")
+        if about.get("smallest", True):
+            smallest(result, config["smallest"], arguments.out / f"{name}-smallest.csv")
         if about.get("also"):
             other = first_words(about["also"], config["test_words"], places)
             elsewhere(result, models, other, arguments.out / f"{name}-elsewhere.csv")
