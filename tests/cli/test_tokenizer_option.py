@@ -158,7 +158,10 @@ def test_inspect_refuses_what_it_would_not_use(snow, whole, capsys, tmp_path) ->
     lmkin.extract(whole, lmkin.read_corpus(snow), tmp_path / "store", progress=False)
     result, store = tmp_path / "result", tmp_path / "store"
     for arguments, says in (
-        ((result, "--tokenizer", "x"), "PATH is a result, clusters, a mask or moments here"),
+        (
+            (result, "--tokenizer", "x"),
+            "PATH is a result, unfinished work, clusters, a mask or moments here",
+        ),
         ((result, "--verify"), "--verify is for a store of activations"),
         ((snow, "--verify"), "--verify is for a store of activations; PATH is a corpus here"),
         ((store, "--option", "foo=1"), "--option is for a corpus; PATH is a store of activations"),

@@ -23,9 +23,9 @@ from lmkin.estimators import (
     fit_path,
     make_penalty,
     penalties_of_path,
+    row_blocks,
     solve,
 )
-from lmkin.estimators import design as design_module
 
 PENALTIES = ("elementwise", "row")
 
@@ -189,7 +189,7 @@ def test_shift_scale_and_order_of_neurons_change_nothing(
 def test_rows_in_chunks_give_the_same(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y = classes(500, 60, 4)
     _, whole = fitted(X, CrossEntropy(y, 4), "row", 0.02, 0.0)
-    monkeypatch.setattr(design_module, "CHUNK", rows)
+    monkeypatch.setattr(row_blocks, "CHUNK", rows)
     _, pieces = fitted(X, CrossEntropy(y, 4), "row", 0.02, 0.0)
     assert np.allclose(whole.W, pieces.W, atol=1e-8)
 

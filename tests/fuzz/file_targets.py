@@ -16,10 +16,11 @@ import numpy as np
 
 import lmkin
 from fuzz.seals import seal_store, seal_tensors
-from fuzz.target import Target
+from fuzz.target import Target, itself
 from lmkin.analyses.cross_lingual.families import read_families
 from lmkin.analyses.probing.fits import FittedProbe, load_bits, save_bits
 from lmkin.analyses.probing.neurons.arrays import load_arrays, save_arrays
+from lmkin.cli.unfinished import describe_unfinished
 from lmkin.estimators import PathStep
 from lmkin.measures.kept_scores import KeptScores
 from lmkin.rows import Workspace
@@ -247,6 +248,25 @@ def use_scores(folder: Path) -> Any:
     return [kept.done, [[s.value, s.without, s.details] for s in scores.values()]]
 
 
+RUN = Workspace("work").path("run", "json").name
+"""What a workspace says of its run."""
+
+
+def make_run(folder: Path) -> None:
+    Workspace(folder / "work").describe(
+        analysis="probe",
+        command="lmkin probe m --train f",
+        begun="2026-01-02T03:04:05",
+        steps={"probe": 12, "code": 3},
+    )
+
+
+def use_run(folder: Path) -> Any:
+    """What is shown of it: damaged, it says nothing."""
+    rows, data = describe_unfinished(Workspace(folder / "work"))
+    return [rows["to go on"][:20], data["run"], data["planned"]]
+
+
 NEURONS = {"order": np.array([2, 0, 1]), "value": np.array([0.5, np.nan, 2.0])}
 
 
@@ -287,6 +307,7 @@ TARGETS = [
     Target("workspace: code length", lambda folder: save_bits(1234.5, folder / "code.safetensors"),
            lambda folder: load_bits(folder / "code.safetensors"), {"code.safetensors": "tensors"},
            ("module analyses.probing.fits",), lambda bits: [bits], **_TENSORS),
+    Target("workspace: run", make_run, itself, {f"work/{RUN}": "json"}, ("module rows.workspace",), use_run),
     Target("workspace: neurons", make_neurons, read_neurons, {"n.safetensors": "tensors"},
            ("module analyses.probing.neurons.arrays",), use_neurons, **_TENSORS),
     _accumulator("moments", "moments", "moments.moment_sums"),

@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by_adam
 from .certificate import Fit
 from .choice import Penalized
-from .design import Design, blocks_of_rows
+from .design import Design
 from .losses import CrossEntropy, HalfSquaredError, Loss
 from .many import fit_many, for_each_design
 from .path import fit_path, penalties_of_path
 from .penalties import Penalty, PenaltyName, make_penalty
+from .row_blocks import blocks_of_rows
 from .selection import HeldOut, PathStep, rate, scores_of
 from .solver import empty_fit, moved_fit, solve
 

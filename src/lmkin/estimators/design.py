@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +10,12 @@ from numpy.typing import NDArray
 from scipy.linalg import get_blas_funcs
 
 from ..core import MeasureError, stop_if_interrupted, to_numpy, varies
+from .row_blocks import blocks_of_rows
+from .standard import Standard
 
 Array = NDArray[Any]
-CHUNK = 8192
-"""Rows that are read at a time."""
 _FEW = 2048
-"""The same, where a block is copied beside second moments."""
+"""Rows that are read at a time, where a block is copied beside second moments."""
 _FINE = 256
 """Rows whose sum is taken in one go: they stay in the cache."""
 _OF_MOMENTS = 8192
@@ -32,40 +31,6 @@ _SAFE = 1e-12, 1e12
 def row_step(n: int, columns: int) -> int:
     """Which rows second moments are taken of: every so many. A metric need not be exact, and costs columns² a row."""
     return max(1, n // max(_OF_MOMENTS, 2 * columns))
-
-
-def matrix_of(rows: Any) -> Any:
-    """A tensor as numpy; anything else as it is, such as a layer on disk."""
-    return to_numpy(rows) if hasattr(rows, "detach") else rows
-
-
-def blocks_of_rows(rows: Any, dtype: Any) -> Iterator[tuple[slice, Array]]:
-    """Blocks of the rows of a matrix, and which they are."""
-    for low in range(0, rows.shape[0], CHUNK):
-        stop_if_interrupted()
-        here = slice(low, min(low + CHUNK, rows.shape[0]))
-        yield here, to_numpy(rows[here, :]).astype(dtype, copy=False)
-
-
-@dataclass(frozen=True)
-class Standard:
-    """Mean and scale of every column; ``alive``: it varies; ``far``: its mean is many deviations from 0."""
-
-    mean: Array
-    scale: Array
-    alive: Array
-    far: NDArray[np.bool_]
-
-    @property
-    def inverse(self) -> Array:
-        """1 / scale; of a constant neuron 0."""
-        return np.where(self.alive, 1 / self.scale, 0.0)
-
-    def part(self, columns: Any) -> Standard:
-        """The same of some columns."""
-        return Standard(
-            self.mean[columns], self.scale[columns], self.alive[columns], self.far[columns]
-        )
 
 
 class Design:

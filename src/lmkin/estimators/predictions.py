@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core import LmkinError
-from .design import matrix_of
+from .row_blocks import matrix_of
 from .selection import on_disk, scores_of
 from .targets import require_finite
 

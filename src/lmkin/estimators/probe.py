@@ -17,11 +17,12 @@ from .adam import Convention, Epochs, Solver, adam_penalty, check_solver, fit_by
 from .arguments import check_numbers
 from .certificate import Fit
 from .choice import Penalized
-from .design import Design, matrix_of
+from .design import Design
 from .losses import CrossEntropy, HalfSquaredError, Loss
 from .path import LEAST, STEPS
 from .penalties import PenaltyName, make_penalty
 from .predictions import Predictions
+from .row_blocks import matrix_of
 from .selection import HeldOut, PathStep, fold_rows, held_out_rows, on_disk, rate, some_rows
 from .targets import numbered_classes, numbers_of, output_units, require_finite, scores_as_columns
 

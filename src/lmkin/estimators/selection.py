@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from ..activations import JoinedLayers, LayerView
 from ..core import LmkinError, to_numpy
 from .certificate import Fit
-from .design import FAR, Design, blocks_of_rows
+from .design import FAR, Design
 from .losses import Loss
+from .row_blocks import blocks_of_rows
 
 Array = NDArray[Any]
 IntArray = NDArray[np.int64]
