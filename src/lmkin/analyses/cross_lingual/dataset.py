@@ -14,7 +14,7 @@ from .neuron_sets import EVERY
 from .options import CrossLingualOptions
 from .published import published_figures
 from .run import HELD_OUT, TESTS, CrossLingualRun, Transfer, rows_of, split_of
-from .sampled import SCORES
+from .scorer import SCORES
 
 LONG = {
     "accuracy": "accuracy", "macro_f1": "macro-F1", "train_accuracy": "accuracy on the words that were fitted",

@@ -17,7 +17,7 @@ from .language_rows import AllLanguages, LanguageRows, open_languages
 from .neuron_sets import EVERY, NeuronSet, cluster_source, neuron_sets
 from .options import CrossLingualOptions
 from .parallel import align_corpora
-from .sampled import ClassScores, Scorer
+from .scorer import ClassScores, Scorer
 from .stores import parallel_corpora
 
 IntArray = NDArray[np.int64]
