@@ -20,7 +20,7 @@ _GROW = 0.99
 """What the curvature is multiplied by after each step, so that steps may become longer again."""
 _USUAL = 3.0
 """The curvature that a metric of the whole Hessian would never need: it is 2 at most."""
-_FALL = 0.9
+_FALL = 0.8
 """What a curvature above the usual one is multiplied by."""
 INNER = 0.1
 """How exactly the model is minimized, in units of the violation that is there."""

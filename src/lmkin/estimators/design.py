@@ -18,7 +18,7 @@ _FEW = 2048
 """Rows that are read at a time, where a block is copied beside second moments."""
 _FINE = 256
 """Rows whose sum is taken in one go: they stay in the cache."""
-_OF_MOMENTS = 8192
+_OF_MOMENTS = 6144
 """Rows that second moments are taken of; of many columns two rows for each."""
 _COPIED = 3
 """Columns are copied out of so many times as many at least; of fewer, a product of all is faster."""

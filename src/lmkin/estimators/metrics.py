@@ -97,8 +97,9 @@ def _drawn_rows(columns: Products, weights: Array, drawn: int, dtype: Any) -> tu
         whole = np.cumsum(weights[:, c], dtype=np.float64)
         rows, counts = np.unique(np.searchsorted(whole, places * whole[-1]), return_counts=True)
         Z = columns.some_rows(np.minimum(rows, columns.n - 1))
-        means[:, c] = counts @ Z / drawn
-        Z = Z - means[:, c].astype(dtype)
+        centre = (counts / drawn).astype(dtype) @ Z
+        means[:, c] = centre
+        Z -= centre  # it is a copy
         Z *= np.sqrt((1 - _SHARED) * counts / drawn).astype(dtype)[:, None]
         factors[c, :, : len(Z)] = Z.T
     return factors, means
