@@ -11,7 +11,6 @@ import doctest
 import importlib
 import inspect
 import io
-import json
 import os
 import re
 import runpy
@@ -35,7 +34,6 @@ import lmkin
 from lmkin.analysis import known_analyses
 from lmkin.cli import app
 from lmkin.measures import registry
-from lmkin.models.transformer import TransformerModel
 from lmkin.report import known_report_kinds
 
 # A user sees a warning, and the page runs on.
@@ -320,27 +318,6 @@ def missing_lines(shown: str, said: str) -> list[str]:
 
 
 # -- the tests --------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module", autouse=True)
-def remembered_batches() -> Iterator[None]:
-    """A batch goes through a model once: page after page reads the same sentences with the same weights."""
-    forward, known = TransformerModel.forward, {}
-
-    def remembered(
-        self: TransformerModel, ids: Any, types: Any, *, attentions: bool = False
-    ) -> Any:
-        if not hasattr(self, "reader"):  # it is being made, and has no identity yet
-            return forward(self, ids, types, attentions=attentions)
-        about = {**self.identity(), "name": ""}
-        key = json.dumps([about, [*map(list, ids)], [*map(list, types)], attentions], default=str)
-        if key not in known:
-            known[key] = forward(self, ids, types, attentions=attentions)
-        return known[key]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(TransformerModel, "forward", remembered)
-        yield
 
 
 @pytest.fixture

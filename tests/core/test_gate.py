@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
 import re
+import stat
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +124,46 @@ def test_a_very_long_name_can_be_written(tmp_path: Path) -> None:
     with replacing(tmp_path / name) as temporary:
         temporary.write_text("x")
     assert (tmp_path / name).read_text() == "x"
+
+
+@pytest.mark.parametrize("place", ["the file", "its folder"])
+def test_what_the_disk_does_not_take_is_said(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is handed to the disk before it gets its name, the name after that: both may fail."""
+    (tmp_path / "file").write_text("old")
+    flushed: list[bool] = []
+
+    def full(descriptor: int) -> None:
+        flushed.append(stat.S_ISDIR(os.fstat(descriptor).st_mode))
+        if flushed[-1] == (place == "its folder"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with (
+        pytest.raises(lmkin.ActivationsError, match="disk is full"),
+        replacing(tmp_path / "file") as temporary,
+    ):
+        temporary.write_text("new")
+    assert flushed == ([False] if place == "the file" else [False, True])
+    assert (tmp_path / "file").read_text() == ("old" if place == "the file" else "new")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("number", [errno.EINVAL, errno.EBADF, errno.EIO])
+def test_file_systems_that_hand_nothing_on_are_taken(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """But an error of the disk itself is one."""
+
+    def failing(_: int) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("os.fsync", failing)
+    expected = pytest.raises(OSError, match="error") if number == errno.EIO else nullcontext()
+    with expected, replacing(tmp_path / "file") as temporary:
+        temporary.write_text("new")
+    assert (tmp_path / "file").exists() == (number != errno.EIO)
 
 
 # -- flipped bits ---------------------------------------------------------------------------------

@@ -19,6 +19,8 @@ _QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+PATIENCE = 120_000
+"""Milliseconds for anything that a browser does: other programs may hold a machine for long."""
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ def browser() -> Iterator[Any]:
     except ImportError:
         pytest.skip("BROWSER TESTS SKIPPED: no playwright. To run them: pip install playwright")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=_QUIET)
+        running = playwright.chromium.launch(executable_path=found, args=_QUIET, timeout=PATIENCE)
         yield running
         running.close()
 
@@ -77,11 +79,12 @@ def visit(browser, windows) -> Iterator[Callable[..., Any]]:
     def visit(path: Path, *, width: int = 1280) -> Any:
         page = windows.pop() if windows else browser.new_page()
         pages.append(page)
+        page.set_default_timeout(PATIENCE)
         page.set_viewport_size({"width": width, "height": 900})
         for event, listener in listeners.items():
             page.on(event, listener)
         page.goto(path.as_uri())
-        page.wait_for_selector("html[data-ready]", state="attached", timeout=30_000)
+        page.wait_for_selector("html[data-ready]", state="attached")
         return page
 
     yield visit
