@@ -28,6 +28,10 @@ _MEMORY = 6
 """Steps that are combined."""
 _WORSE = 1e-4
 """By how much, as a share of it, the objective may rise where steps are combined."""
+_DRIFT = 10.0
+"""How far scores may drift before they are computed anew, where a point is to be the last."""
+_MOST = 100.0
+"""The same, anywhere."""
 _LOOK = 5
 """Steps between two that begin at weights with exact zeros, where the certificate is looked at."""
 
@@ -73,7 +77,12 @@ def descend(
         else:
             G, gb, expected = smooth_gradient(columns, loss, penalty, ahead)
         if ahead is here and worst(penalty, here.W, G, gb) <= tolerance:
-            return here, L, count
+            if here.drift <= _DRIFT:
+                return here, L, count
+            here = ahead = _anew(columns, here)
+            G, gb, expected = smooth_gradient(columns, loss, penalty, ahead)
+            if worst(penalty, here.W, G, gb) <= tolerance:
+                return here, L, count
         violation = metric.distance(penalty, ahead.W, G, gb, L)
         G = G - penalty.pull(ahead.W)  # the model has λ₂ itself
         while True:
@@ -85,7 +94,9 @@ def descend(
                 break  # as it should be, or no step at all but for rounding
             # The curvature that this very step would have needed is the best guess for the next.
             L = max(1.1 * L, min(2.1 * growth / length, 4 * L))
-        here = ahead = Point(W, b, ahead.scores + change)
+        here = ahead = Point(W, b, ahead.scores + change, ahead.drift + 1)
+        if here.drift > _MOST:
+            here = ahead = _anew(columns, here)
         steps.append(_Step(here, moved, shifted, metric.times(moved, shifted)))
         before, height = height, loss.mean(here.scores) + penalty.value(W)
         L *= _FALL if L > _USUAL else _GROW
@@ -98,7 +109,12 @@ def descend(
             ):
                 ahead = here
                 steps.clear()
-    return here, L, iterations
+    return _anew(columns, here) if here.drift > _DRIFT else here, L, iterations
+
+
+def _anew(columns: Products, point: Point) -> Point:
+    """A point with scores as its weights give them: those that were carried on drift, in float32 soon too far."""
+    return Point(point.W, point.b, columns.scores(point.W, point.b))
 
 
 def _combined(steps: deque[_Step]) -> Point:
@@ -118,4 +134,5 @@ def _combined(steps: deque[_Step]) -> Point:
         sum(s * v for s, v in zip(by, vs, strict=True))
         for vs in ([e.W for e in ends], [e.b for e in ends])
     )
-    return Point(np.asarray(W), np.asarray(b), scores)
+    drift = 1 + sum(abs(share) * end.drift for share, end in zip(by, ends, strict=True))
+    return Point(np.asarray(W), np.asarray(b), scores, drift)

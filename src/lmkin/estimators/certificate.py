@@ -37,6 +37,8 @@ class Point:
     W: Array
     b: Array
     scores: Array
+    drift: float = 0.0
+    """How far scores that were carried on from others may be off, in units of what one sum of scores is."""
 
 
 @dataclass(frozen=True)

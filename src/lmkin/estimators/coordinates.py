@@ -33,7 +33,9 @@ class Curvature:
         cls, blocks: Sequence[tuple[slice, Array]], share: float, factors: Array
     ) -> Curvature:
         """Of second moments by blocks of neurons, which count with a share."""
-        d = sum(len(moments) for _, moments in blocks)
+        d = factors.shape[1]
+        if sum(len(moments) for _, moments in blocks) != d:
+            raise ValueError("Second moments by blocks are of all neurons.")
         first, last = np.empty(d, np.int64), np.empty(d, np.int64)
         for here, _ in blocks:
             first[here], last[here] = here.start, here.stop

@@ -21,8 +21,14 @@ _FIRST = 64
 """Neurons of the first working set, at least."""
 _MOST = 0.5
 """Share of the neurons from which on all of them are the working set."""
+_WHOLE = 2048
+"""Neurons whose second moments are taken together, where there is room, if the working set is all of them."""
 _SPAN = 512
-"""Neurons whose second moments are one block, where the working set is all of them."""
+"""Of more: neurons of one block."""
+_AGAIN = 8
+"""Steps after which the metric is made anew, where the fit is then; each time twice as many."""
+_APART = 32
+"""Steps by blocks, after which second moments of all neurons together are taken if there is room for them."""
 _ALIKE = 2.5
 """The curvature of blocks of neurons without rows drawn, in units of their number."""
 _ROUGH = 0.3
@@ -72,6 +78,7 @@ def solve(
     scores, gb = start.scores, start.by_intercepts
     if scores is not None:
         G = G + 2 * (penalty.l2 - start.l2) * W
+    limit = _AGAIN
     for _ in range(_ROUNDS):
         columns = np.flatnonzero(wanted)
         everything = len(columns) > _MOST * design.d or not design.has_room(len(columns) * design.n)
@@ -85,9 +92,10 @@ def solve(
             # Blocks that are alike, as of neighbouring layers, all take the same step, and know nothing of each other.
             curvature = max(curvature, _ALIKE * len(blocks))
         metric = Metric(part, loss, scores, blocks, drawn=_drawn(design, loss, blocks))
+        apart = len(blocks) > 1 and not design.sampled and design.has_room(design.d**2)
         point, curvature, count = descend(
             part, loss, penalty, metric, Point(W[columns], b, scores), curvature=curvature,
-            known=known, tolerance=aim / 2, iterations=iterations - spent,
+            known=known, tolerance=aim / 2, iterations=min(iterations - spent, limit),
             inner=_ROUGH if design.sampled else INNER,
         )  # fmt: skip
         spent += max(count, 1)
@@ -99,8 +107,13 @@ def solve(
         residual = max(float(violations.max(initial=0.0)), float(np.abs(gb).max()))
         objective = loss.mean(point.scores) + penalty.value(W)
         new = ~wanted & (violations > aim)
-        if not new.any() or spent >= iterations:
+        unfinished = count >= limit and residual > aim
+        if not (new.any() or unfinished) or spent >= iterations:
             break
+        limit *= 2 if unfinished else 1
+        if unfinished and apart and spent >= _APART:  # blocks know too little of each other
+            design.take_moments()
+            curvature = 1.0
         # The worst first, about as many as there are; the rest may lose its reason once they are in.
         order = np.argsort(-np.where(new, violations, -1), kind="stable")
         wanted[order[: min(int(new.sum()), max(_FIRST, len(columns)))]] = True
@@ -118,8 +131,9 @@ def _working_set(
     if everything:
         if known is not None:
             return design, [(slice(0, design.d), known)]
-        edges = range(0, design.d, _SPAN)
-        spans = [slice(low, min(low + _SPAN, design.d)) for low in edges]
+        whole = design.d <= _WHOLE and design.has_room(design.d**2)
+        width = design.d if whole else _SPAN
+        spans = [slice(k, min(k + width, design.d)) for k in range(0, design.d, width)]
         return design, [(here, design.second_moments(here)) for here in spans]
     block = design.block(columns)
     if known is None and design.d <= _SPAN:
