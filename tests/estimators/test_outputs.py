@@ -106,3 +106,13 @@ def test_rows_that_choose_are_rated_as_scikit_learn_does() -> None:
         assert rate(constant, given) == pytest.approx(r2_score(given, constant))
     assert np.isnan(rate(told[:1], true[:1]))
     assert rate(np.eye(3), np.array([0, 1, -1])) == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(("outputs", "others"), [(2, 1), (1, 2)])
+def test_rows_that_choose_have_as_many_outputs(outputs: int, others: int) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y, dev = X[:, :outputs], X[:20, :others]
+    with pytest.raises(
+        lmkin.LmkinError, match=f"dev has scores of {others} outputs, and y of {outputs}"
+    ):
+        lmkin.Probe("regression").fit(X, y, dev=(X[:20], dev))

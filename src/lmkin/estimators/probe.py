@@ -247,7 +247,12 @@ class Probe(Predictions, BaseEstimator):  # type: ignore[misc]
     def _known_target(self, y: Array) -> Array:
         """The same of other rows; a label that was not fitted is −1."""
         if self.task == "regression":
-            return scores_as_columns(y) / self._units
+            scores = scores_as_columns(y)
+            if scores.shape[1] != len(self._units):
+                raise LmkinError(
+                    f"dev has scores of {scores.shape[1]} outputs, and y of {len(self._units)}: give both alike."
+                )
+            return scores / self._units
         return numbers_of(self.classes_, y)
 
     def _loss(self, target: Array) -> Loss:
